@@ -1,0 +1,39 @@
+# evkg: `make run` shows it, `make test` proves it. Both set up what they need, once.
+PYTHON ?= python3.11
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+PORT   ?= 8000
+
+.PHONY: help run test test-long lint lock bench clean
+help:          ## what can be made here
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*## /\t/' | expand -t 14
+
+# The stamp names the lock file's content: a changed lock installs again, anything else does not.
+$(STAMP): requirements.lock pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+run: $(STAMP)  ## build the graph from graph/, validate it, ask it a question, serve it on localhost
+	$(BIN)/evkg build graph --out build
+	$(BIN)/evkg ask inference-memory-budget
+	$(BIN)/evkg serve --port $(PORT)
+
+test: $(STAMP) lint  ## lint, types, every test and every example of the documentation
+	$(BIN)/python -m pytest -n 2
+
+test-long: $(STAMP)  ## conformance suites and fuzzing
+	$(BIN)/python -m pytest -n 2 -m long
+
+lint: $(STAMP) ## ruff and mypy
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+
+lock:          ## renew requirements.lock from requirements.in (needs uv)
+	uv pip compile --generate-hashes --universal --python-version 3.11 --no-header requirements.in -o requirements.lock
+
+clean:         ## remove what was built, keep the environment
+	rm -rf build .pytest_cache .mypy_cache .ruff_cache

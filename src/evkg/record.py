@@ -1,0 +1,257 @@
+"""One record in memory: what was read, byte for byte, beside its current shape, with the place of each key."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from evkg.finding import Finding
+from evkg.jsontext import Json, encode_json, locate
+from evkg.older import upgrade
+from evkg.scalar import Path, Places
+from evkg.vocabulary import Vocabulary
+
+#: The nine keys of a record, in their order. Source: contract section 2.
+ENVELOPE: Final = (
+    "id",
+    "kind",
+    "name",
+    "description",
+    "status",
+    "facets",
+    "source_ids",
+    "links",
+    "attributes",
+)
+#: Ids of records. Use cases may also use `.` and `_` (contract section 11), and all may link to them.
+RECORD_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,254}\Z")
+LINKED_ID: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,254}\Z")
+_NAME_LENGTH: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a record was read: its file, its first line (from 1) and what tells the place of a key.
+
+    Either `places` (YAML) or `text` with the offset `start` (JSON) is there.
+    """
+
+    file: str
+    line: int
+    places: Places | None = None
+    text: str = ""
+    start: int = 0
+    start_column: int = 1
+
+    def place(self, path: Path) -> tuple[int, int]:
+        """(line, column) of the key at `path`, or of the nearest key above it that exists."""
+        if self.places is not None:
+            while path and path not in self.places:
+                path = path[:-1]
+            return self.places.get(path, (self.line, self.start_column))
+        offset = locate(self.text, path, self.start)
+        before = self.text[self.start : offset]
+        newlines = before.count("\n")
+        if newlines:
+            return self.line + newlines, len(before) - before.rfind("\n")
+        return self.line, self.start_column + len(before)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record that can be converted: its envelope is sound.
+
+    `data` is the current shape, `original` the object as read, `line` its bytes as JSON: for JSON
+    input the bytes of the file, for YAML the compact form of contract section 1.
+    """
+
+    id: str
+    kind: str
+    data: dict[str, Json]
+    original: dict[str, Json]
+    origin: Origin
+    raw: str | None = None
+    notes: tuple[tuple[Path, str], ...] = ()
+    moves: dict[Path, Path] = field(default_factory=dict)
+
+    @cached_property
+    def line(self) -> str:
+        """The record as one line of JSON, without a line feed."""
+        return self.raw if self.raw is not None else encode_json(self.original)
+
+    @cached_property
+    def content_sha256(self) -> str:
+        """The SHA-256 of `line` in UTF-8 (64 hex digits)."""
+        return hashlib.sha256(self.line.encode()).hexdigest()
+
+    @property
+    def attributes(self) -> dict[str, Json]:
+        value = self.data["attributes"]
+        assert isinstance(value, dict)  # noqa: S101 - `read_envelope` has seen to it
+        return value
+
+    def place(self, path: Path) -> tuple[int, int]:
+        """(line, column) of a field of the current shape, wherever the file writes it."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.moves:
+                return self.origin.place((*self.moves[path[:length]], *path[length:]))
+        return self.origin.place(path)
+
+    def finding(self, severity: str, rule: str, path: Path, message: str, fix: str | None = None) -> Finding:
+        """A finding at one field of this record, with the text as written."""
+        line, column = self.place(path)
+        return Finding(
+            severity=severity,  # type: ignore[arg-type]
+            rule=rule,
+            message=message,
+            record=self.id,
+            field=field_name(path),
+            file=self.origin.file,
+            line=line,
+            column=column,
+            value=text_at(self.data, path),
+            fix=fix,
+        )
+
+
+def field_name(path: Path) -> str | None:
+    """A path as it is written in reports, parts joined by dots.
+
+    >>> field_name(("attributes", "review", "method", 0))
+    'attributes.review.method.0'
+    """
+    return ".".join(str(part) for part in path) or None
+
+
+def text_at(data: Json, path: Sequence[str | int]) -> str | None:
+    """The value at `path` as text: a string as it is, anything else as JSON; None where nothing is."""
+    for part in path:
+        if isinstance(data, dict) and isinstance(part, str) and part in data:
+            data = data[part]
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            data = data[part]
+        else:
+            return None
+    return data if isinstance(data, str) else encode_json(data)
+
+
+def make_record(
+    original: Json, origin: Origin, vocabulary: Vocabulary, raw: str | None = None
+) -> tuple[Record | None, list[Finding]]:
+    """The record of an object as read, or None when its envelope cannot be trusted; and what was found.
+
+    Source: contract section 2 (envelope), section 10 (older shapes).
+    """
+    findings = check_envelope(original, origin, vocabulary)
+    if findings or not isinstance(original, dict):
+        return None, findings
+    current = upgrade(original)
+    record = Record(
+        id=str(original["id"]),
+        kind=str(original["kind"]),
+        data=current.data,
+        original=original,
+        origin=origin,
+        raw=raw,
+        notes=tuple(current.notes),
+        moves=current.moves,
+    )
+    return record, [
+        record.finding("info", "older-shape", path, message, "Nothing has to be changed.")
+        for path, message in record.notes
+    ]
+
+
+def check_envelope(original: Json, origin: Origin, vocabulary: Vocabulary) -> list[Finding]:
+    """What keeps an object from being a record: each of the nine keys that is missing or of a wrong type."""
+    findings: list[Finding] = []
+    known = original.get("id") if isinstance(original, dict) else None
+
+    def report(path: Path, message: str, fix: str) -> None:
+        line, column = origin.place(path)
+        findings.append(
+            Finding(
+                severity="violation",
+                rule="envelope",
+                message=message,
+                record=known if isinstance(known, str) else None,
+                field=field_name(path),
+                file=origin.file,
+                line=line,
+                column=column,
+                value=text_at(original, path) if path else None,
+                fix=fix,
+            )
+        )
+
+    if not isinstance(original, dict):
+        report((), "This is not a record.", f"A record is an object with the keys {', '.join(ENVELOPE)}.")
+        return findings
+    for key in ENVELOPE:
+        if key not in original:
+            report((), f"The key {key!r} is missing.", f"Write {key}: {_EMPTY.get(key, '…')}")
+        elif problem := _problem(key, original, vocabulary):
+            report(*problem)
+    return findings
+
+
+_EMPTY: Final = {"description": '""', "facets": "{}", "source_ids": "[]", "links": "[]", "attributes": "{}"}
+
+
+def _problem(
+    key: str, original: dict[str, Json], vocabulary: Vocabulary
+) -> tuple[Path, str, str] | None:
+    """(path, message, fix) of what is wrong with one key of the envelope."""
+    value, path = original[key], (key,)
+    if key == "kind":
+        if not isinstance(value, str) or value not in vocabulary.kinds:
+            kinds = ", ".join(sorted(vocabulary.kinds))
+            return path, f"{value!r} is not a kind of record.", f"Write one of {kinds}."
+    elif key == "id":
+        pattern = LINKED_ID if original.get("kind") == "use_case" else RECORD_ID
+        if not isinstance(value, str) or not pattern.match(value):
+            return path, f"{value!r} cannot be an id.", "Use lower-case letters, digits and hyphens."
+    elif key == "name":
+        if not isinstance(value, str) or not 1 <= len(value.strip()) <= _NAME_LENGTH:
+            return path, f"The name must be a text of 1 to {_NAME_LENGTH} characters.", "Write the name."
+    elif key == "description":
+        if not isinstance(value, str):
+            return path, "The description must be a text.", 'Write description: "" if there is none.'
+    elif key == "status":
+        if not isinstance(value, str) or not value:
+            return path, "The status must be a word.", "Write for example status: needs_review."
+    elif key == "facets":
+        return _facets_problem(value)
+    elif key == "source_ids":
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            return path, "source_ids must be a list of record ids.", "Write source_ids: [] or a list."
+    elif key == "links":
+        return _links_problem(value)
+    elif not isinstance(value, dict):
+        return path, "attributes must be an object.", "Write attributes: {} if there are none."
+    return None
+
+
+def _facets_problem(value: Json) -> tuple[Path, str, str] | None:
+    if not isinstance(value, dict):
+        return ("facets",), "facets must be an object of lists.", "Write facets: {} if there are none."
+    for name, items in value.items():
+        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+            return ("facets", name), f"The facet {name!r} must be a list of texts.", f"Write {name}: [ … ]."
+    return None
+
+
+def _links_problem(value: Json) -> tuple[Path, str, str] | None:
+    fix = "Write each link as {relation: …, target_id: …}."
+    if not isinstance(value, list):
+        return ("links",), "links must be a list.", "Write links: [] if there are none."
+    for index, link in enumerate(value):
+        if not isinstance(link, dict) or set(link) != {"relation", "target_id"}:
+            return ("links", index), "A link has exactly the keys relation and target_id.", fix
+        if not all(isinstance(part, str) for part in link.values()):
+            return ("links", index), "Relation and target_id of a link are texts.", fix
+    return None
