@@ -53,11 +53,21 @@ NAMES: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 _EVERYWHERE: Final = frozenset(
-    "metadata_review_scope benchmark_applicability published_score_reproduction suite_complete "
-    "evaluation_group_note method_type acquisition_candidate_id legacy_row legacy_paper "
-    "legacy_import_source_id local_cache_path historical_entity_links historical_missing_metadata".split()
+    """
+    metadata_review_scope benchmark_applicability published_score_reproduction suite_complete
+    evaluation_group_note method_type acquisition_candidate_id legacy_row legacy_paper
+    legacy_import_source_id local_cache_path historical_entity_links historical_missing_metadata
+    """.split()
 )
-_ENTITY_LEVEL: Final = ("configuration", "dataset", "dataset_subset", "evaluator", "pipeline", "protocol", "task")
+_ENTITY_LEVEL: Final = (
+    "configuration",
+    "dataset",
+    "dataset_subset",
+    "evaluator",
+    "pipeline",
+    "protocol",
+    "task",
+)
 
 
 def is_scaffolding(kind: str, key: str) -> bool:
@@ -180,7 +190,11 @@ def _evaluation(result: Upgrade, attributes: Object) -> None:
     protocol = attributes.get("protocol")
     if isinstance(protocol, dict) and set(protocol) <= {"name", "version", "proposed_id"}:
         del attributes["protocol"]
-        for part, key in (("name", "protocol"), ("version", "protocol_version"), ("proposed_id", "proposed_protocol_id")):
+        for part, key in (
+            ("name", "protocol"),
+            ("version", "protocol_version"),
+            ("proposed_id", "proposed_protocol_id"),
+        ):
             if part in protocol:
                 attributes[key] = protocol[part]
                 result.moves["attributes", key] = ("attributes", "protocol", part)
@@ -268,9 +282,7 @@ def _coverage(result: Upgrade, attributes: Object, missing: Json) -> None:
     if not isinstance(value, str):
         return
     counts = re.fullmatch(r"\s*(\d{1,15})\s*/\s*(\d{1,15})\s*", value)
-    attributes["coverage"] = (
-        {"scored": int(counts[1]), "eligible": int(counts[2])} if counts else {"note": value}
-    )
+    attributes["coverage"] = {"scored": int(counts[1]), "eligible": int(counts[2])} if counts else {"note": value}
     result.note(("attributes", "coverage"), "The older text is read as a coverage object.")
 
 

@@ -188,9 +188,7 @@ def _is_ledger(value: Json) -> bool:
     return isinstance(value, dict) and "kind" not in value and {"id", "sha256", "added_in"} <= set(value)
 
 
-def _make(
-    value: Json, origin: Origin, vocabulary: Vocabulary, raw: str | None = None
-) -> Iterator[Record | Finding]:
+def _make(value: Json, origin: Origin, vocabulary: Vocabulary, raw: str | None = None) -> Iterator[Record | Finding]:
     record, findings = make_record(value, origin, vocabulary, raw)
     yield from findings
     if record is not None:

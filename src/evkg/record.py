@@ -202,9 +202,7 @@ def check_envelope(original: Json, origin: Origin, vocabulary: Vocabulary) -> li
 _EMPTY: Final = {"description": '""', "facets": "{}", "source_ids": "[]", "links": "[]", "attributes": "{}"}
 
 
-def _problem(
-    key: str, original: dict[str, Json], vocabulary: Vocabulary
-) -> tuple[Path, str, str] | None:
+def _problem(key: str, original: dict[str, Json], vocabulary: Vocabulary) -> tuple[Path, str, str] | None:
     """(path, message, fix) of what is wrong with one key of the envelope."""
     value, path = original[key], (key,)
     if key == "kind":

@@ -15,6 +15,9 @@ from urllib.parse import quote, unquote
 from evkg.errors import VocabularyError
 from evkg.namespaces import EVKG, RDFS, SKOS, VOCAB
 
+#: The keys of a thing's JSON-LD that only group others.
+NESTS: Final = ("links", "facets", "attributes")
+
 #: Kinds of value that stand for a list in a record, so `@container: @set` in JSON-LD.
 PLURAL: Final = frozenset(
     {
@@ -101,7 +104,8 @@ class Term:
     text_iri: str | None
     label: str
     definition: str
-    link_to: str | None = None
+    link_to: str | None
+    nest: str | None  # the key that groups it in JSON-LD: links, facets or attributes
 
     @property
     def scheme(self) -> str | None:
@@ -132,7 +136,7 @@ class Scheme:
     concepts: Mapping[str, Concept]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Vocabulary:
     """The compiled ontology: tables from keys to terms, by where in a record they stand."""
 
@@ -196,6 +200,13 @@ def _load(folder: Path) -> Vocabulary:
     text_properties = {
         iri: facts[EVKG + "textProperty"][0] for iri, facts in about.items() if EVKG + "textProperty" in facts
     }
+    # The text of an attribute stands beside it, so it is grouped like it.
+    nests = {
+        iri: one(owner, EVKG + "section")
+        for owner in about
+        for iri in (owner, text_properties.get(owner, owner))
+        if one(owner, EVKG + "section") in NESTS
+    }
     terms: dict[str, Term] = {}
     by_iri: dict[str, Term] = {}
     for iri, facts in about.items():
@@ -215,6 +226,7 @@ def _load(folder: Path) -> Vocabulary:
             label=one(iri, RDFS + "label", key),
             definition=one(iri, SKOS + "definition"),
             link_to=one(iri, EVKG + "linkTo").removeprefix(EVKG) or None,
+            nest=nests.get(iri),
         )
     kinds = {
         one(iri, EVKG + "key"): iri.removeprefix(EVKG)

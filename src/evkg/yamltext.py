@@ -153,7 +153,7 @@ def _open(event: Any, depth: int, anchors: dict[str, Node | None], line: int, co
 def _leaf(event: Any, anchors: dict[str, Node | None], line: int, column: int) -> Node:
     """The scalar of a scalar event, or what an alias stands for."""
     if isinstance(event, yaml.AliasEvent):
-        target = anchors.get(event.anchor)
+        target = anchors.get(str(event.anchor))
         if target is None:
             what = "contains itself" if event.anchor in anchors else "is not defined before"
             raise YamlError(f"The alias *{event.anchor} {what}.", line, column)
