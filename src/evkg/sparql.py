@@ -1,0 +1,214 @@
+"""The text of a SPARQL query: its words, what it asks for, and values put into it.
+
+Not a parser: Oxigraph parses. This reads only the lexical grammar, so that a query that would reach
+the network is refused before any engine sees it, and an error can name line, column and prefix.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+from evkg.convert import quote_literal
+from evkg.errors import QueryRefusedError, QuerySyntaxError, UsageError
+from evkg.namespaces import PREFIXES, XSD
+
+#: Source: SPARQL 1.1, section 19.8 (terminals); order matters.
+_TOKEN: Final = re.compile(
+    r"""
+    (?P<iri><(?:[^<>"{}|^`\\\x00-\x20]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*>)
+  | (?P<string>\"\"\"(?:(?:"|"")?(?:[^"\\]|\\.))*\"\"\"|'''(?:(?:'|'')?(?:[^'\\]|\\.))*'''
+              |"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*')
+  | (?P<comment>\#[^\n\r]*)
+  | (?P<variable>[?$]\w+)
+  | (?P<pname>(?:[^\W\d_](?:[\w.-]*[\w-])?)?:(?:[\w:%\\-]|\\.)(?:(?:[\w.:%-]|\\.)*(?:[\w:%-]|\\.))?
+            |(?:[^\W\d_](?:[\w.-]*[\w-])?)?:)
+  | (?P<tag>@[A-Za-z]+(?:-[A-Za-z0-9]+)*)
+  | (?P<blank>_:\w[\w.-]*)
+  | (?P<word>[A-Za-z_]\w*)
+  | (?P<space>\s+)
+  | (?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_CODEPOINT: Final = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+_UPDATES: Final = frozenset({"INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY"})
+_FORMS: Final = ("SELECT", "ASK", "CONSTRUCT", "DESCRIBE")
+
+#: A value that can be put into a query: an IRI is written `<…>`, anything else is a literal.
+Value = str | int | float | Decimal | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a query and where it begins (characters from 0)."""
+
+    kind: str
+    text: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query that may be run: its text, its form and its scope."""
+
+    text: str
+    form: str  # SELECT, ASK, CONSTRUCT or DESCRIBE
+    names_dataset: bool  # FROM or FROM NAMED is there, so the union of all graphs is not the default
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """The words of a query, without space and comments.
+
+    >>> [token.text for token in tokens('ASK { ?s rdfs:label "SERVICE" } # SERVICE')]
+    ['ASK', '{', '?s', 'rdfs:label', '"SERVICE"', '}']
+    """
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup not in ("space", "comment"):
+            yield Token(str(match.lastgroup), match.group(), match.start())
+
+
+@lru_cache(maxsize=512)
+def read_query(text: str) -> Query:
+    """The query of a text, checked for what evkg never does; the usual prefixes need no declaration.
+
+    Source: SPARQL 1.1, section 19.2 (code point escapes are resolved before anything is read).
+
+    Raises: QueryRefusedError: an update, or SERVICE. QuerySyntaxError: an unknown prefix, or no query.
+
+    >>> read_query("SELECT * { ?s a evkg:Result }").form
+    'SELECT'
+    """
+    words = list(tokens(text))
+    names = [word.text.upper() for word in words if word.kind == "word"]
+    if _calls_service(words) or _calls_service(tokens(_resolve(text))):
+        raise QueryRefusedError("SERVICE is refused: no query reaches another server from here.")
+    form = next((name for name in names if name in (*_FORMS, *_UPDATES)), None)
+    if form in _UPDATES:
+        raise QueryRefusedError(f"{form} is refused: the graph is read-only.")
+    if form is None:
+        raise QuerySyntaxError("This is not a query: it has no SELECT, ASK, CONSTRUCT or DESCRIBE.", 1, 1)
+    known = {*_declared(words), *PREFIXES}
+    for word in words:
+        prefix = word.text.partition(":")[0]
+        if word.kind == "pname" and prefix not in known:
+            line, column = place(text, word.offset)
+            message = f"The prefix {prefix}: is not declared. Known without PREFIX: {', '.join(PREFIXES)}."
+            raise QuerySyntaxError(f"Line {line}, column {column}: {message}", line, column)
+    return Query(text, str(form), "FROM" in names)
+
+
+def _calls_service(words: Iterable[Token]) -> bool:
+    """Whether SERVICE stands anywhere as a word.
+
+    `?a<?b)SERVICE?x#>` reads as one IRI or as the end of a filter, whichever the parser tries first;
+    so an IRI that would hide the word behind a bracket counts too.
+    """
+    return any(
+        (word.kind == "word" and word.text.upper() == "SERVICE")
+        or (word.kind == "iri" and "SERVICE" in word.text.upper().partition(")")[2])
+        for word in words
+    )
+
+
+def _resolve(text: str) -> str:
+    def character(match: re.Match[str]) -> str:
+        code = int(match.group(1) or match.group(2), 16)
+        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else match.group()
+
+    return _CODEPOINT.sub(character, text) if "\\" in text else text
+
+
+def _declared(words: list[Token]) -> set[str]:
+    """The prefixes that the query declares itself, also those that stand as `PREFIX x:`."""
+    return {
+        after.text.partition(":")[0]
+        for before, after in pairwise(words)
+        if before.kind == "word" and before.text.upper() == "PREFIX" and after.kind == "pname"
+    }
+
+
+def place(text: str, offset: int) -> tuple[int, int]:
+    """(line, column) of a character of a text, from 1."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def syntax_error(query: Query, message: str) -> QuerySyntaxError:
+    """The engine's words on a query that it cannot parse, with the place in the text as given."""
+    match = re.search(r"(\d+):(\d+)", message)
+    if match is None:
+        return QuerySyntaxError(message)
+    line, column = int(match.group(1)), int(match.group(2))
+    words = message[match.end() :].lstrip(": ") or message
+    lines = query.text.split("\n")
+    rest = lines[line - 1][column - 1 :].split() if line <= len(lines) else []
+    near = f", at {rest[0]!r}" if rest else ", at the end"
+    return QuerySyntaxError(f"Line {line}, column {column}{near}: {words}", line, column)
+
+
+def term_text(value: Value) -> str:
+    """A value as SPARQL writes it; text can never leave its quotes.
+
+    >>> term_text("<https://w3id.org/evkg/id/gena-lm>"), term_text('a"b'), term_text(6)
+    ('<https://w3id.org/evkg/id/gena-lm>', '"a\\\\"b"', '6')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, Decimal):
+        return f'"{value:f}"^^<{XSD}decimal>'
+    if isinstance(value, float):
+        return f'"{value!r}"^^<{XSD}double>'
+    if re.fullmatch(r'<[^<>"{}|^`\\\x00-\x20]*>', value):
+        return value
+    return quote_literal(value)
+
+
+def bind(text: str, values: Mapping[str, Value]) -> str:
+    """The query with variables bound to values.
+
+    A query that says `VALUES ?name { … }` gets the value in its place; any other gets a VALUES clause
+    at the beginning of its pattern, so that the variable has this one value in it.
+
+    Raises: UsageError: a name is no variable of the query.
+
+    >>> bind("SELECT * { VALUES ?most { 6 } ?s ?p ?o }", {"most": 8})
+    'SELECT * { VALUES ?most { 8 } ?s ?p ?o }'
+    >>> bind("ASK { ?s ?p ?o }", {"o": "x"})
+    'ASK { VALUES ?o { "x" } ?s ?p ?o }'
+    """
+    for name, value in values.items():
+        words = list(tokens(text))
+        if not any(word.kind == "variable" and word.text[1:] == name for word in words):
+            known = sorted({word.text[1:] for word in words if word.kind == "variable"})
+            raise UsageError(f"The query has no variable {name!r}; it has {', '.join(known)}.")
+        span = _values_span(words, name) or _pattern_start(words)
+        if span is None:
+            raise UsageError(f"The query has no pattern to bind {name!r} in.")
+        start, end, wrap = span
+        body = term_text(value)
+        text = f"{text[:start]}{f' VALUES ?{name} {{ {body} }}' if wrap else f' {body} '}{text[end:]}"
+    return text
+
+
+def _values_span(words: list[Token], name: str) -> tuple[int, int, bool] | None:
+    """Where the data of `VALUES ?name { … }` stand, between its braces."""
+    for index, word in enumerate(words[:-3]):
+        variable, opening = words[index + 1], words[index + 2]
+        if word.text.upper() == "VALUES" and variable.text[1:] == name and opening.text == "{":
+            closing = next((w for w in words[index + 3 :] if w.text == "}"), None)
+            return (opening.offset + 1, closing.offset, False) if closing else None
+    return None
+
+
+def _pattern_start(words: list[Token]) -> tuple[int, int, bool] | None:
+    """Behind the first brace of the query's pattern; of CONSTRUCT, behind that of WHERE."""
+    start = next((i for i, word in enumerate(words) if word.kind == "word" and word.text.upper() == "WHERE"), 0)
+    brace = next((word for word in words[start:] if word.text == "{"), None)
+    return (brace.offset + 1, brace.offset + 1, True) if brace else None

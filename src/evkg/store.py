@@ -1,0 +1,143 @@
+"""The graph in an Oxigraph store: made once by bulk load, then only read; and queries on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pyoxigraph as ox
+
+from evkg.errors import QueryError, ReleaseError
+from evkg.namespaces import PREFIXES
+from evkg.sparql import Query, read_query, syntax_error
+
+#: Formats of solutions and truth values, and of graphs, by the name that commands use.
+RESULT_FORMATS: Final[Mapping[str, ox.QueryResultsFormat]] = {
+    "json": ox.QueryResultsFormat.JSON,
+    "xml": ox.QueryResultsFormat.XML,
+    "csv": ox.QueryResultsFormat.CSV,
+    "tsv": ox.QueryResultsFormat.TSV,
+}
+GRAPH_FORMATS: Final[Mapping[str, ox.RdfFormat]] = {
+    "turtle": ox.RdfFormat.TURTLE,
+    "nt": ox.RdfFormat.N_TRIPLES,
+    "jsonld": ox.RdfFormat.JSON_LD,
+    "rdfxml": ox.RdfFormat.RDF_XML,
+}
+
+
+def build_store(nquads: Path, folder: Path) -> None:
+    """Make a store in `folder` from a file of N-Quads by bulk load.
+
+    Raises: ReleaseError: the disk is full, or the file is no N-Quads.
+    """
+    try:
+        store = ox.Store(str(folder))
+        store.bulk_load(path=str(nquads), format=ox.RdfFormat.N_QUADS)
+        store.flush()
+    except (OSError, SyntaxError) as error:
+        raise ReleaseError(f"The store cannot be built in {folder}: {error}") from error
+
+
+def open_store(folder: Path) -> ox.Store:
+    """The store in `folder`, opened read-only, so that any number of processes can read it.
+
+    Raises: ReleaseError: there is no store, or it is broken.
+    """
+    if not (folder / "CURRENT").is_file():
+        raise ReleaseError(f"{folder} holds no store.")
+    try:
+        return ox.Store.read_only(str(folder))
+    except (OSError, ValueError) as error:
+        raise ReleaseError(f"The store in {folder} cannot be opened: {error}") from error
+
+
+def load_store(nquads: Path) -> ox.Store:
+    """A store in memory with the quads of a file.
+
+    Raises: ReleaseError: the file is no N-Quads.
+    """
+    store = ox.Store()
+    try:
+        store.bulk_load(path=str(nquads), format=ox.RdfFormat.N_QUADS)
+    except (OSError, SyntaxError) as error:
+        raise ReleaseError(f"{nquads}: {error}") from error
+    return store
+
+
+def run_query(
+    store: ox.Store,
+    text: str,
+    *,
+    default_graphs: tuple[str, ...] = (),
+    named_graphs: tuple[str, ...] = (),
+) -> tuple[Query, Any]:
+    """A query and its result as pyoxigraph gives it: solutions, a boolean, or triples.
+
+    A query that names no data set sees the union of all graphs; otherwise exactly what it names.
+    Graphs given here come before those that the query names.
+
+    Source: SPARQL 1.1 Query, section 13; SPARQL 1.1 Protocol, section 2.1.4.
+
+    Raises: QuerySyntaxError, QueryRefusedError: see `read_query`. QueryError: it cannot be evaluated.
+    """
+    query = read_query(text)
+    options: dict[str, Any] = {}
+    if default_graphs or named_graphs:
+        options["default_graph"] = [_graph_name(iri) for iri in default_graphs]
+        options["named_graphs"] = [_graph_name(iri) for iri in named_graphs]
+    elif not query.names_dataset:
+        options["use_default_graph_as_union"] = True
+    try:
+        return query, store.query(query.text, prefixes=dict(PREFIXES), **options)
+    except SyntaxError as error:
+        raise syntax_error(query, str(error)) from error
+    except (OSError, ValueError, RuntimeError) as error:
+        raise QueryError(f"The query cannot be answered: {error}") from error
+
+
+def _graph_name(iri: str) -> ox.NamedNode:
+    try:
+        return ox.NamedNode(iri)
+    except ValueError as error:
+        raise QueryError(f"{iri!r} cannot name a graph: {error}") from error
+
+
+def is_graph(query: Query) -> bool:
+    """Whether the answer is a graph (CONSTRUCT, DESCRIBE) rather than solutions or a truth value."""
+    return query.form in ("CONSTRUCT", "DESCRIBE")
+
+
+def serialize(query: Query, result: Any, format_name: str) -> bytes:
+    """The bytes of a result in one of `RESULT_FORMATS` or, for a graph, of `GRAPH_FORMATS`.
+
+    Source: SPARQL 1.1 Query Results JSON, XML, CSV and TSV formats.
+
+    Raises: QueryError: the format does not fit the form of the query.
+    """
+    try:
+        if is_graph(query):
+            if format_name not in GRAPH_FORMATS:
+                raise QueryError(f"A graph cannot be written as {format_name}; use {', '.join(GRAPH_FORMATS)}.")
+            return _graph_bytes(result, format_name)
+        if format_name not in RESULT_FORMATS:
+            raise QueryError(f"A table cannot be written as {format_name}; use {', '.join(RESULT_FORMATS)}.")
+        if query.form == "ASK" and format_name in ("csv", "tsv"):
+            return b"true" if result else b"false"
+        return bytes(result.serialize(format=RESULT_FORMATS[format_name]))
+    except (OSError, RuntimeError) as error:
+        raise QueryError(f"The query cannot be answered: {error}") from error
+
+
+def _graph_bytes(triples: Any, format_name: str) -> bytes:
+    distinct = sorted(set(triples), key=str)
+    used = dict(PREFIXES) if format_name in ("turtle", "rdfxml") else None
+    return bytes(ox.serialize(distinct, format=GRAPH_FORMATS[format_name], prefixes=used) or b"")
+
+
+def rows(result: Any) -> Iterator[dict[str, ox.NamedNode | ox.BlankNode | ox.Literal | None]]:
+    """The solutions of a SELECT as dicts from variable to term; an unbound variable is None."""
+    names = [variable.value for variable in result.variables]
+    for solution in result:
+        yield {name: solution[name] for name in names}
