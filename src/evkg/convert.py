@@ -6,20 +6,22 @@ It reads a few hundred records a second; this table reads tens of thousands.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from evkg.document import DocumentBuilder, Node
+from evkg.document import DocumentBuilder
 from evkg.namespaces import EVKG, FOAF, RDF, XSD
 from evkg.record import Record
+from evkg.setting import Node
 from evkg.vocabulary import NESTS, PARTS, Term, Vocabulary, is_plural
 
 _TYPE: Final = f"<{RDF}type>"
 _PRIMARY_TOPIC: Final = f"<{FOAF}primaryTopic>"
 _ESCAPES: Final = {
-    **{chr(code): f"\\u{code:04X}" for code in (*range(0x20), 0x7F)},
+    **{chr(code): f"\\u{code:04X}" for code in (*range(0x20), 0x7F, 0xFFFE, 0xFFFF)},
     "\b": "\\b",
     "\t": "\\t",
     "\n": "\\n",
@@ -28,7 +30,7 @@ _ESCAPES: Final = {
     '"': '\\"',
     "\\": "\\\\",
 }
-_SPECIAL: Final = re.compile(r'[\x00-\x1f\x7f"\\]')
+_SPECIAL: Final = re.compile(r'[\x00-\x1f\x7f"\\\ufffe\uffff]')
 
 _DATATYPES: Final = {
     "integer": XSD + "integer",
@@ -48,7 +50,8 @@ _LINKS: Final = frozenset({"record-id", "record-ids", "artifact", "agent", "agen
 def quote_literal(text: str) -> str:
     """A string literal in N-Quads, in the canonical form.
 
-    Source: RDF Dataset Canonicalization (RDFC-1.0), canonical N-Quads; RDF 1.1 N-Quads, section 2.4.
+    Source: RDF Dataset Canonicalization (RDFC-1.0), canonical N-Quads: escapes are those of control
+    characters, of DEL and of what XML 1.1 knows as no character.
 
     >>> print(quote_literal('33.88 → "11.49"'))
     "33.88 → \\"11.49\\""
@@ -197,13 +200,16 @@ _HEAD: Final[Mapping[str, Any]] = {
 }
 
 
-def _definition(term: Term) -> dict[str, str]:
-    definition = {"@id": term.iri}
+def _definition(term: Term) -> dict[str, Any]:
+    definition: dict[str, Any] = {"@id": term.iri}
     kind = term_kind(term)
     if kind in ("iri", "node"):
         definition["@type"] = "@id"
     elif kind not in ("text", "value object"):
         definition["@type"] = kind
+    elif kind == "value object":
+        # rdflib 7.6 overlooks the datatype of a value object when `type` has a container; a plain alias it reads.
+        definition["@context"] = {"type": "@type"}
     if term.section == "links" or is_plural(term.value_kind):
         definition["@container"] = "@set"
     if term.nest:
@@ -224,3 +230,13 @@ def context_for(vocabulary: Vocabulary, keys: Iterable[str]) -> dict[str, Any]:
         for key, definition in build_context(vocabulary).items()
         if key in wanted or key in ("@version", "id", "type", "graph")
     }
+
+
+def render_context(vocabulary: Vocabulary) -> str:
+    """The text of `ontology/context.jsonld`: the context of every term, the same bytes for the same ontology.
+
+    >>> from evkg.vocabulary import load_vocabulary
+    >>> render_context(load_vocabulary()).splitlines()[:4]
+    ['{', '  "@context": {', '    "@version": 1.1,', '    "id": "@id",']
+    """
+    return json.dumps({"@context": build_context(vocabulary)}, ensure_ascii=False, indent=2) + "\n"

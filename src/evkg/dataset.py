@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from evkg.convert import Converter, quote_literal
 from evkg.errors import UsageError
 from evkg.finding import Finding
+from evkg.jsontext import Json
 from evkg.keys import check_keys
 from evkg.namespaces import EVKG, NS, PROV, RDF, RDFS, SKOS, SPDX, XSD, graph_iri
 from evkg.reader import DATASET_FILE, read_records
@@ -139,6 +140,17 @@ def _problem(file: Path, line: int, column: int, message: str) -> Finding:
 def is_withheld(record: Record) -> bool:
     """Whether a record is excluded: only its tombstone goes into a graph or a release."""
     return record.data["status"] == "excluded"
+
+
+def tombstone(record_data: dict[str, Json]) -> dict[str, Json]:
+    """What stays public of a withdrawn record: no values, no description."""
+    kept = ("id", "kind", "name", "status", "source_ids", "links")
+    attributes = record_data["attributes"]
+    reason = (
+        {k: v for k, v in attributes.items() if k in ("reason", "scope_note")} if isinstance(attributes, dict) else {}
+    )
+    data = {key: record_data[key] for key in kept if key in record_data}
+    return {**data, "description": "", "facets": {}, "attributes": reason}
 
 
 def dataset_quads(dataset: Dataset) -> Iterator[tuple[Record, list[str]]]:

@@ -35,10 +35,8 @@ class FieldWriter:
         if value is None:
             self.null.append(path)
             return
-        if isinstance(value, list) and kind != "comparison-value" and kind != "json" and kind not in PARTS:
-            literal: Any = self.list(term, value, path, owner) or NOTHING if self._is_list(term) else MISFIT
-        elif self._is_list(term):
-            literal = MISFIT
+        if term.is_list:
+            literal: Any = (self.list(term, value, path, owner) or NOTHING) if isinstance(value, list) else MISFIT
         elif kind == "json":
             literal = root_setting(self.thing, value, path, term.record_key)
         elif kind in PARTS:
@@ -95,10 +93,6 @@ class FieldWriter:
                 "value": value,
             }
         )
-
-    @staticmethod
-    def _is_list(term: Term) -> bool:
-        return term.is_list
 
     def _with_text(self, node: Node, term: Term, value: Json) -> Any:
         """The typed value of a number or date, its text beside it; only the text if there is no typed value."""

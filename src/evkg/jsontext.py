@@ -16,6 +16,8 @@ MAX_DEPTH: Final = 100
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z")
+_TOKEN: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],]|[^\s"{}\[\],:]++', re.DOTALL)
+_HALF: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _DECODER: Final = json.JSONDecoder(strict=True)
 
 
@@ -41,9 +43,11 @@ class JsonError(ValueError):
 
 
 class _RepeatedKeyError(ValueError):
-    def __init__(self, key: str) -> None:
-        super().__init__(key)
-        self.key = key
+    """An object has a key twice; where, is found by reading it again."""
+
+
+class _ConstantError(ValueError):
+    """NaN or Infinity, which JSON does not have."""
 
 
 def _integer(text: str) -> int | NumberText:
@@ -51,14 +55,13 @@ def _integer(text: str) -> int | NumberText:
 
 
 def _constant(text: str) -> Json:
-    raise ValueError(f"{text} is not a JSON number")
+    raise _ConstantError(text)
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
+        raise _RepeatedKeyError
     return found
 
 
@@ -80,7 +83,7 @@ def decode_json(text: str, start: int = 0) -> Json:
     {'a': 1, 'b': [NumberText('1.00'), None, True]}
     """
     value, end = decode_json_prefix(text, start)
-    end = _SPACE.match(text, end).end()  # type: ignore[union-attr]
+    end = skip_space(text, end)
     if end != len(text):
         raise JsonError("There is more text behind the end of the JSON value.", end)
     return value
@@ -90,61 +93,102 @@ def decode_json_prefix(text: str, start: int = 0) -> tuple[Json, int]:
     """The value that begins at `start`, and the offset behind it.
 
     Raises: JsonError: as `decode_json`.
+
+    >>> decode_json_prefix('[1],[2]', 4)
+    ([2], 7)
     """
-    start = _SPACE.match(text, start).end()  # type: ignore[union-attr]
+    start = skip_space(text, start)
     try:
         value, end = _LOSSLESS.raw_decode(text, start)
-    except _RepeatedKeyError as error:
-        offset = _second(text, error.key, start)
-        raise JsonError(f"The key {error.key!r} stands twice in one object.", offset) from None
+    except _RepeatedKeyError:
+        raise _repeated_key(text, start) from None
+    except _ConstantError as error:
+        offset = next((at for at, token, _, _ in _tokens(text, start) if token == str(error)), start)
+        raise JsonError(f"{error} is not a JSON number.", offset) from None
     except json.JSONDecodeError as error:
-        raise JsonError(f"This is not JSON: {error.msg}.", error.pos) from None
+        problem = error.msg[0].lower() + error.msg[1:].removesuffix(" at")
+        raise JsonError(f"This is not JSON: {problem}.", error.pos) from None
     except RecursionError:
-        raise JsonError(f"Objects and lists are nested more than {MAX_DEPTH} deep.", start) from None
-    except ValueError as error:
-        raise JsonError(f"This is not JSON: {error}.", start) from None
-    if "\\u" in text and any(0xD800 <= ord(c) <= 0xDFFF for c in _strings(value)):
-        raise JsonError("A \\u escape gives half a character (a lone surrogate).", text.find("\\u", start))
-    if _depth(text, start, end) > MAX_DEPTH:
-        raise JsonError(f"Objects and lists are nested more than {MAX_DEPTH} deep.", start)
+        raise _too_deep(text, start) from None
+    if _nests(value, MAX_DEPTH):
+        raise _too_deep(text, start)
+    if _HALF.search(text, start, end) and not _is_whole(value):
+        raise JsonError("A \\u escape gives half a character (a lone surrogate).", _half_character(text, start, end))
     return value, end
 
 
-def _depth(text: str, start: int, end: int) -> int:
-    """An upper bound of the nesting, cheap for flat text: only brackets are counted, strings included."""
-    if text.count("{", start, end) + text.count("[", start, end) <= MAX_DEPTH:
-        return 0
-    depth = deepest = 0
-    for match in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text[start:end]):
-        mark = match.group()
-        if mark in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif mark in "]}":
-            depth -= 1
-    return deepest
+def skip_space(text: str, start: int) -> int:
+    """The offset of the first character at or behind `start` that is no white space of JSON.
+
+    >>> skip_space("[ 1 ]", 1)
+    2
+    """
+    match = _SPACE.match(text, start)
+    return match.end() if match else start
 
 
-def _strings(value: Json) -> Iterator[str]:
-    """Every character of every string and key."""
-    stack: list[Json] = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, str):
-            yield from item
-        elif isinstance(item, dict):
-            for key, inner in item.items():
-                yield from key
-                stack.append(inner)
-        elif isinstance(item, list):
-            stack.extend(item)
+def _nests(value: Json, levels: int) -> bool:
+    """Whether objects and arrays are nested in more than so many levels."""
+    if isinstance(value, dict):
+        return levels == 0 or any(_nests(inner, levels - 1) for inner in value.values() if type(inner) in (dict, list))
+    if isinstance(value, list):
+        return levels == 0 or any(_nests(inner, levels - 1) for inner in value if type(inner) in (dict, list))
+    return False
 
 
-def _second(text: str, key: str, start: int) -> int:
-    """Where `key` stands for the second time, as well as plain text search can tell."""
-    quoted = json.dumps(key, ensure_ascii=False)
-    first = text.find(quoted, start)
-    return max(text.find(quoted, first + 1), first, start)
+def _is_whole(value: Json) -> bool:
+    """Whether every text can be written as UTF-8."""
+    try:
+        encode_json(value).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _tokens(text: str, start: int) -> Iterator[tuple[int, str, int, bool]]:
+    """(offset, token, levels that are open, whether it is a key) of everything but colons.
+
+    Slow and exact: it runs only to say where something is wrong.
+    """
+    stack: list[str] = []
+    awaits_key = False
+    for match in _TOKEN.finditer(text, start):
+        token = match.group()
+        if token in "{[":
+            stack.append(token)
+        yield match.start(), token, len(stack), awaits_key and token[0] == '"'
+        if token in "}]":
+            if stack:
+                stack.pop()
+            if not stack:
+                return
+        awaits_key = token in "{," and bool(stack) and stack[-1] == "{"
+
+
+def _repeated_key(text: str, start: int) -> JsonError:
+    seen: dict[int, set[str]] = {}
+    for offset, token, level, is_key in _tokens(text, start):
+        if token == "{":
+            seen[level] = set()
+        elif is_key:
+            key = str(scanstring(text, offset + 1, True)[0])
+            if key in seen[level]:
+                return JsonError(f"The key {_quote(key)} stands twice in one object.", offset)
+            seen[level].add(key)
+    return JsonError("A key stands twice in one object.", start)
+
+
+def _too_deep(text: str, start: int) -> JsonError:
+    offset = next((offset for offset, _, level, _ in _tokens(text, start) if level > MAX_DEPTH), start)
+    return JsonError(f"Objects and lists are nested more than {MAX_DEPTH} deep.", offset)
+
+
+def _half_character(text: str, start: int, end: int) -> int:
+    """Where the escape of a lone surrogate stands."""
+    for escape in re.finditer(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", text[start:end]):
+        if escape[1]:
+            return start + escape.start()
+    return start
 
 
 def encode_json(value: Json) -> str:
@@ -170,11 +214,13 @@ _quote = json.JSONEncoder(ensure_ascii=False).encode
 def locate(text: str, path: Sequence[str | int], start: int = 0) -> int:
     """The offset of the key (or list element) at `path`; of the deepest part of the path that exists.
 
+    The text from `start` must be JSON that `decode_json_prefix` has accepted.
+
     >>> text = '{"id": "x", "links": [{"relation": "system"}]}'
     >>> text[locate(text, ("links", 0, "relation")):][:10]
     '"relation"'
     """
-    place = position = _SPACE.match(text, start).end()  # type: ignore[union-attr]
+    place = position = skip_space(text, start)
     for step in path:
         found = _step(text, position, step)
         if found is None:
@@ -190,7 +236,7 @@ def _step(text: str, position: int, step: str | int) -> tuple[int, int] | None:
         return None
     position, index = position + 1, 0
     while True:
-        position = _SPACE.match(text, position).end()  # type: ignore[union-attr]
+        position = skip_space(text, position)
         if text[position : position + 1] in ("}", "]", ""):
             return None
         place: int = position
@@ -198,11 +244,11 @@ def _step(text: str, position: int, step: str | int) -> tuple[int, int] | None:
         if opening == "{":
             key, position = scanstring(text, position + 1, True)
             position = text.index(":", position) + 1
-        value = _SPACE.match(text, position).end()  # type: ignore[union-attr]
+        value = skip_space(text, position)
         if key == step:
             return place, value
         _, position = _DECODER.raw_decode(text, value)
-        position = _SPACE.match(text, position).end()  # type: ignore[union-attr]
+        position = skip_space(text, position)
         if text[position : position + 1] == ",":
             position += 1
         index += 1

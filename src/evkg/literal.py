@@ -5,27 +5,27 @@ from __future__ import annotations
 import re
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from evkg.jsontext import Json, NumberText, encode_json
-from evkg.namespaces import EVKG
-
-#: A value that does not fit its declared kind.
-MISFIT: Final[Any] = object()
 
 #: The most digits that Oxigraph's decimals hold (counts); beyond them a literal is no number in SPARQL.
 MAX_FRACTION_DIGITS: Final = 18
 MAX_INTEGER_DIGITS: Final = 20
-#: Integers up to this size are JSON numbers in the document; JavaScript would round larger ones.
-_SAFE_INTEGER: Final = 2**53
+
+#: Exponents from here on stay exponents in canonical JSON.
+_LONG: Final = 400
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._~-]*\Z")
 SHA256: Final = re.compile(r"[0-9a-f]{64}\Z")
 _DECIMAL: Final = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?\Z", re.ASCII)
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9]\d{0,19})\Z", re.ASCII)
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d\Z", re.ASCII)
-_DATETIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)\Z", re.ASCII)
+#: The zone is at most 14 hours, as in XML Schema; Python would allow 23:59.
+_DATETIME: Final = re.compile(
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-](?:(?:0\d|1[0-3]):[0-5]\d|14:00))\Z", re.ASCII
+)
 
 
 def quote_part(text: str) -> str:
@@ -35,11 +35,6 @@ def quote_part(text: str) -> str:
     'hardware.GPU%20memory'
     """
     return text if _PLAIN.match(text) else quote(text, safe="-._~")
-
-
-def step(key: str) -> str:
-    """A key as one step of a path; its own dots are escaped, so that a path can be split again."""
-    return key.replace("%", "%25").replace(".", "%2E") if "." in key or "%" in key else key
 
 
 def decimal_literal(text: str) -> str | None:
@@ -86,45 +81,30 @@ def instant_type(text: str) -> str | None:
     return None
 
 
+def is_integer_text(text: str) -> bool:
+    """Whether a text is an integer that stores can compute with: at most 64 bits.
+
+    >>> is_integer_text("-12"), is_integer_text("007"), is_integer_text("9223372036854775808")
+    (True, False, False)
+    """
+    return bool(_INTEGER.match(text)) and -(2**63) <= int(text) < 2**63
+
+
 def json_type(value: Json) -> str:
+    """The name of the JSON type of a value.
+
+    >>> json_type(NumberText("1.00")), json_type([])
+    ('number', 'array')
+    """
+    if isinstance(value, str):
+        return "number" if isinstance(value, NumberText) else "string"
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "boolean"
-    if isinstance(value, int | NumberText):
+    if isinstance(value, int):
         return "number"
-    if isinstance(value, str):
-        return "string"
     return "array" if isinstance(value, list) else "object"
-
-
-def as_text(value: Json) -> Any:
-    if isinstance(value, str):
-        return str(value)
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else MISFIT
-
-
-def as_integer(value: Json) -> Any:
-    if isinstance(value, bool) or not isinstance(value, str | int) or not _INTEGER.match(str(value)):
-        return MISFIT
-    number = int(value)
-    return number if abs(number) < _SAFE_INTEGER else str(number)
-
-
-def as_boolean(value: Json) -> Any:
-    if isinstance(value, bool):
-        return value
-    return {"true": True, "false": False}.get(value, MISFIT) if isinstance(value, str) else MISFIT
-
-
-def as_comparison_value(value: Json) -> Any:
-    """A text as it is; anything else as canonical JSON, told apart by its datatype.
-
-    Source: contract section 12.1 (equality: JSON with sorted object keys, numbers as JSON numbers).
-    """
-    if isinstance(value, str) and not isinstance(value, NumberText):
-        return value
-    return {"type": EVKG + "JSON", "@value": canonical_json(value)}
 
 
 def canonical_json(value: Json) -> str:
@@ -142,8 +122,22 @@ def _canonical(value: Json) -> Json:
     if isinstance(value, list):
         return [_canonical(inner) for inner in value]
     if isinstance(value, NumberText):
-        text = decimal_literal(value)
-        if text is not None:
-            text = text.rstrip("0").rstrip(".") if "." in text else text
-            return NumberText("0" if text in ("-0", "") else text)
+        return NumberText(_shortest(value))
     return value
+
+
+def _shortest(text: str) -> str:
+    """A JSON number as plain digits, without zeros that add nothing; with an exponent where that is shorter."""
+    try:
+        sign, digits, exponent = Decimal(text).as_tuple()
+    except InvalidOperation:
+        return text
+    if not isinstance(exponent, int) or not any(digits):
+        return "0"
+    whole = "".join(map(str, digits))
+    exponent += len(whole) - len(whole.rstrip("0"))
+    whole = whole.strip("0")
+    minus = "-" if sign else ""
+    if not -_LONG < exponent < _LONG:
+        return f"{minus}{whole}e{exponent}"
+    return minus + format(Decimal((0, tuple(map(int, whole)), exponent)), "f")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Final
+from urllib.parse import quote, unquote
 
 NS: Final = "https://w3id.org/evkg/"
 EVKG: Final = NS + "ontology#"
@@ -77,3 +78,32 @@ def graph_iri(base: str, name: str) -> str:
     'https://w3id.org/evkg/graph/derived'
     """
     return f"{base}graph/{name}"
+
+
+def quote_segment(text: str) -> str:
+    """`text` fit for one segment of the path of an IRI; `.` and `..` would be taken for steps.
+
+    Source: RFC 3986, sections 2.3 (unreserved characters) and 3.3 (path segments).
+
+    >>> quote_segment("ndcg@10"), quote_segment("..")
+    ('ndcg%4010', '%2E%2E')
+    """
+    return quote(text, safe="-._~") if text.strip(".") else text.replace(".", "%2E")
+
+
+def concept_iri(scheme: str, key: str) -> str:
+    """The IRI of a concept; a key that is no plain word is percent-encoded, never changed.
+
+    >>> concept_iri("metric", "peak-memory")
+    'https://w3id.org/evkg/vocab/metric/peak-memory'
+    """
+    return f"{VOCAB}{scheme}/{quote_segment(key)}"
+
+
+def concept_key(iri: str) -> str:
+    """The key of a concept from its IRI.
+
+    >>> concept_key("https://w3id.org/evkg/vocab/metric/peak-memory")
+    'peak-memory'
+    """
+    return unquote(iri.rsplit("/", 1)[-1])

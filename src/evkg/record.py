@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 from collections.abc import Sequence
@@ -12,25 +13,17 @@ from typing import Final
 from evkg.finding import Finding
 from evkg.jsontext import Json, encode_json, locate
 from evkg.older import upgrade
+from evkg.rewrite import read_path
+from evkg.scalar import ENVELOPE as ENVELOPE
 from evkg.scalar import Path, Places
 from evkg.vocabulary import Vocabulary
 
-#: The nine keys of a record, in their order. Source: contract section 2.
-ENVELOPE: Final = (
-    "id",
-    "kind",
-    "name",
-    "description",
-    "status",
-    "facets",
-    "source_ids",
-    "links",
-    "attributes",
-)
 #: Ids of records. Use cases may also use `.` and `_` (contract section 11), and all may link to them.
 RECORD_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,254}\Z")
 LINKED_ID: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,254}\Z")
 _NAME_LENGTH: Final = 500
+#: How much of a value a finding shows (characters).
+_SHOWN: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +35,8 @@ class Origin:
 
     file: str
     line: int
-    places: Places | None = None
-    text: str = ""
+    places: Places | None = field(default=None, repr=False)
+    text: str = field(default="", repr=False)
     start: int = 0
     start_column: int = 1
 
@@ -96,13 +89,10 @@ class Record:
 
     def place(self, path: Path) -> tuple[int, int]:
         """(line, column) of a field of the current shape, wherever the file writes it."""
-        for length in range(len(path), 0, -1):
-            if path[:length] in self.moves:
-                return self.origin.place((*self.moves[path[:length]], *path[length:]))
-        return self.origin.place(path)
+        return self.origin.place(read_path(self.moves, path))
 
     def finding(self, severity: str, rule: str, path: Path, message: str, fix: str | None = None) -> Finding:
-        """A finding at one field of this record, with the text as written."""
+        """A finding at one field of this record, with the text as written (its first 500 characters)."""
         line, column = self.place(path)
         return Finding(
             severity=severity,  # type: ignore[arg-type]
@@ -113,7 +103,7 @@ class Record:
             file=self.origin.file,
             line=line,
             column=column,
-            value=text_at(self.data, path),
+            value=shown_at(self.data, path),
             fix=fix,
         )
 
@@ -139,12 +129,29 @@ def text_at(data: Json, path: Sequence[str | int]) -> str | None:
     return data if isinstance(data, str) else encode_json(data)
 
 
+def shown_at(data: Json, path: Sequence[str | int]) -> str | None:
+    """The value at `path` as a report shows it: at most its first 500 characters.
+
+    >>> len(shown_at({"name": "x" * 1000}, ("name",)))
+    501
+    """
+    text = text_at(data, path)
+    return text if text is None or len(text) <= _SHOWN else text[:_SHOWN] + "…"
+
+
 def make_record(
     original: Json, origin: Origin, vocabulary: Vocabulary, raw: str | None = None
 ) -> tuple[Record | None, list[Finding]]:
     """The record of an object as read, or None when its envelope cannot be trusted; and what was found.
 
+    `raw` is the text of the object, where that is one line.
+
     Source: contract section 2 (envelope), section 10 (older shapes).
+
+    >>> from evkg.vocabulary import load_vocabulary
+    >>> record, findings = make_record({"id": "gena-lm"}, Origin("a.jsonl", 7), load_vocabulary())
+    >>> record, findings[0].place, findings[0].message
+    (None, 'a.jsonl:7:1', 'The key kind is missing.')
     """
     findings = check_envelope(original, origin, vocabulary)
     if findings or not isinstance(original, dict):
@@ -160,10 +167,24 @@ def make_record(
         notes=tuple(current.notes),
         moves=current.moves,
     )
-    return record, [
-        record.finding("info", "older-shape", path, message, "Nothing has to be changed.")
-        for path, message in record.notes
-    ]
+    return record, [_older_shape(record, path, message) for path, message in record.notes]
+
+
+def _older_shape(record: Record, path: Path, message: str) -> Finding:
+    """A note on a rewrite as a finding; its path and value are those of the record as read."""
+    line, column = record.origin.place(path)
+    return Finding(
+        severity="info",
+        rule="older-shape",
+        message=message,
+        record=record.id,
+        field=field_name(path),
+        file=record.origin.file,
+        line=line,
+        column=column,
+        value=shown_at(record.original, path),
+        fix="Nothing has to be changed.",
+    )
 
 
 def check_envelope(original: Json, origin: Origin, vocabulary: Vocabulary) -> list[Finding]:
@@ -183,7 +204,7 @@ def check_envelope(original: Json, origin: Origin, vocabulary: Vocabulary) -> li
                 file=origin.file,
                 line=line,
                 column=column,
-                value=text_at(original, path) if path else None,
+                value=shown_at(original, path),
                 fix=fix,
             )
         )
@@ -193,7 +214,7 @@ def check_envelope(original: Json, origin: Origin, vocabulary: Vocabulary) -> li
         return findings
     for key in ENVELOPE:
         if key not in original:
-            report((), f"The key {key!r} is missing.", f"Write {key}: {_EMPTY.get(key, '…')}")
+            report((key,), f"The key {key} is missing.", f"Write {key}: {_EMPTY.get(key, '…')}")
         elif problem := _problem(key, original, vocabulary):
             report(*problem)
     return findings
@@ -207,12 +228,14 @@ def _problem(key: str, original: dict[str, Json], vocabulary: Vocabulary) -> tup
     value, path = original[key], (key,)
     if key == "kind":
         if not isinstance(value, str) or value not in vocabulary.kinds:
+            nearest = difflib.get_close_matches(value, vocabulary.kinds, n=1) if isinstance(value, str) else []
             kinds = ", ".join(sorted(vocabulary.kinds))
-            return path, f"{value!r} is not a kind of record.", f"Write one of {kinds}."
+            fix = f"Did you mean {nearest[0]}?" if nearest else f"Write one of {kinds}."
+            return path, f"{_quoted(value)} is not a kind of record.", fix
     elif key == "id":
         pattern = LINKED_ID if original.get("kind") == "use_case" else RECORD_ID
         if not isinstance(value, str) or not pattern.match(value):
-            return path, f"{value!r} cannot be an id.", "Use lower-case letters, digits and hyphens."
+            return path, f"{_quoted(value)} cannot be an id.", "Use lower-case letters, digits and hyphens."
     elif key == "name":
         if not isinstance(value, str) or not 1 <= len(value.strip()) <= _NAME_LENGTH:
             return path, f"The name must be a text of 1 to {_NAME_LENGTH} characters.", "Write the name."
@@ -234,12 +257,22 @@ def _problem(key: str, original: dict[str, Json], vocabulary: Vocabulary) -> tup
     return None
 
 
+def _clipped(text: str) -> str:
+    return text if len(text) <= 80 else text[:80] + "…"
+
+
+def _quoted(value: Json) -> str:
+    """A value as a message names it: as JSON, not longer than a line."""
+    return _clipped(encode_json(value))
+
+
 def _facets_problem(value: Json) -> tuple[Path, str, str] | None:
     if not isinstance(value, dict):
         return ("facets",), "facets must be an object of lists.", "Write facets: {} if there are none."
     for name, items in value.items():
         if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-            return ("facets", name), f"The facet {name!r} must be a list of texts.", f"Write {name}: [ … ]."
+            fix = f"Write {_clipped(name)}: [ … ]."
+            return ("facets", name), f"The facet {_clipped(name)} must be a list of texts.", fix
     return None
 
 

@@ -18,11 +18,25 @@ from evkg.yamltext import Mapping, Node, Scalar, Sequence
 Places: TypeAlias = "dict[tuple[str | int, ...], tuple[int, int]]"
 Path: TypeAlias = "tuple[str | int, ...]"
 
+#: The nine keys of a record, in their order. Source: contract section 2.
+ENVELOPE: Final = (
+    "id",
+    "kind",
+    "name",
+    "description",
+    "status",
+    "facets",
+    "source_ids",
+    "links",
+    "attributes",
+)
+#: Attributes of every kind that say something of the record, not of the thing that it describes.
+_OF_THE_RECORD: Final = ("review", "extraction", "evidence_concerns", "missing_metadata")
+
 _NULL: Final = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLEAN: Final = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z")
 _JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\Z")
-_CORE_NUMBER: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
 
 
 def core_scalar(scalar: Scalar) -> Json:
@@ -73,7 +87,14 @@ class Typist:
         self.places: Places = {}
 
     def record(self, node: Mapping) -> dict[str, Json]:
-        """The record object of a YAML mapping; its `kind` chooses the table of attributes."""
+        """The record object of a YAML mapping; its `kind` chooses the table of attributes.
+
+        >>> from evkg.vocabulary import load_vocabulary
+        >>> from evkg.yamltext import parse_yaml
+        >>> text = "kind: result\\nattributes: {printed_value: 33.880, approximate: true}"
+        >>> Typist(load_vocabulary()).record(next(parse_yaml(text)))["attributes"]
+        {'printed_value': '33.880', 'approximate': True}
+        """
         kind = node.items.get("kind")
         attributes = self._vocabulary.attributes.get(kind.text if isinstance(kind, Scalar) else "", {})
         found: dict[str, Json] = {}
@@ -83,7 +104,7 @@ class Typist:
             if key == "attributes" and isinstance(value, Mapping):
                 found[key] = self._object(value, path, attributes)
             else:
-                found[key] = self._value(value, path, "text")
+                found[key] = self._value(value, path, "text" if key in ENVELOPE else "json")
         return found
 
     def _object(self, node: Mapping, path: Path, terms: MappingABC[str, Term]) -> dict[str, Json]:
@@ -95,8 +116,9 @@ class Typist:
 
     def _kind_of(self, key: str, terms: MappingABC[str, Term]) -> str:
         term = terms.get(key)
-        if term is None and key in ("review", "extraction", "evidence_concerns", "missing_metadata"):
-            term = next(t for t in self._vocabulary.terms.values() if t.record_key == key)
+        if term is None and key in _OF_THE_RECORD:
+            known = self._vocabulary.terms.values()
+            term = next((t for t in known if t.record_key == key and t.section == "record"), None)
         return term.value_kind if term else "json"
 
     def _value(self, node: Node, path: Path, value_kind: str) -> Json:
@@ -105,7 +127,7 @@ class Typist:
         if isinstance(node, Sequence):
             found: list[Json] = []
             for index, item in enumerate(node.items):
-                self.places[(*path, index)] = (item.line, item.column)
+                self.places[(*path, index)] = node.places[index]
                 found.append(self._value(item, (*path, index), value_kind))
             return found
         if value_kind in PARTS:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from evkg.jsontext import Json, NumberText
-from evkg.literal import SHA256, canonical_json, decimal_literal, instant_type, is_integer_text, quote_segment
-from evkg.namespaces import EVKG, XSD
+from evkg.literal import SHA256, canonical_json, decimal_literal, instant_type, is_integer_text
+from evkg.namespaces import EVKG, XSD, concept_iri, quote_segment
 from evkg.record import LINKED_ID
-from evkg.vocabulary import Vocabulary, concept_iri
+from evkg.vocabulary import Vocabulary
 
 #: What a reader gives for a value that does not fit its declared kind.
 MISFIT: Final[Any] = object()
@@ -73,7 +73,7 @@ class ValueReader:
         return self._agents + quote_segment(value) if _is_word(value) else MISFIT
 
 
-def _is_word(value: Any) -> bool:
+def _is_word(value: Json) -> TypeGuard[str]:
     """Whether a value is a string, neither empty nor a number."""
     return isinstance(value, str) and value != "" and not isinstance(value, NumberText)
 

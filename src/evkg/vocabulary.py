@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote, unquote
 
 from evkg.errors import VocabularyError
-from evkg.namespaces import EVKG, RDFS, SKOS, VOCAB
+from evkg.namespaces import EVKG, RDFS, SKOS, VOCAB, concept_key
 
 #: The keys of a thing's JSON-LD that only group others.
 NESTS: Final = ("links", "facets", "attributes")
@@ -52,6 +51,10 @@ PARTS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
+#: Kinds of value that stand for a list of plain values.
+LISTS: Final = frozenset({"texts", "integers", "record-ids", "entity-kinds", "agents"})
+
+
 def data_folder(name: str) -> Path:
     """The folder `ontology`, `shapes` or `queries`: beside the source tree, or inside an installed wheel.
 
@@ -71,24 +74,6 @@ def is_plural(value_kind: str) -> bool:
     (True, False)
     """
     return value_kind in PLURAL or value_kind.startswith("concepts:")
-
-
-def concept_iri(scheme: str, key: str) -> str:
-    """The IRI of a concept; a key that is no plain word is percent-encoded, never changed.
-
-    >>> concept_iri("metric", "peak-memory")
-    'https://w3id.org/evkg/vocab/metric/peak-memory'
-    """
-    return f"{VOCAB}{scheme}/{quote(key, safe='-._~')}"
-
-
-def concept_key(iri: str) -> str:
-    """The key of a concept from its IRI.
-
-    >>> concept_key("https://w3id.org/evkg/vocab/metric/peak-memory")
-    'peak-memory'
-    """
-    return unquote(iri.rsplit("/", 1)[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +97,11 @@ class Term:
         """The concept scheme of its values, if they are concepts."""
         kind, _, scheme = self.value_kind.partition(":")
         return scheme if kind in ("concept", "concepts") else None
+
+    @property
+    def is_list(self) -> bool:
+        """Whether records give a list of plain values for it."""
+        return self.value_kind in LISTS or self.value_kind.startswith("concepts:")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,143 @@
+"""The command line `evkg`: its options, and one clear line for everything that goes wrong.
+
+Results go to stdout, progress to stderr. Exit status: 0 fine, 1 findings that gate, 2 wrong use or failure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NoReturn
+
+from evkg.commands import ask, build, check, context, progress_end, query, serve, show
+from evkg.errors import EvkgError, UsageError
+
+_QUERY_FORMATS = ("table", "json", "xml", "csv", "tsv", "turtle", "nt", "jsonld", "rdfxml")
+_EXIT_FAILURE = 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line and exit status 2."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def _moment(text: str) -> Any:
+    from datetime import UTC, datetime
+
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no ISO time such as 2026-10-15T10:56:26Z") from error
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    parser = _Parser(prog="evkg", description="Evidence knowledge graph: records → validated graph → answers.")
+    parser.add_argument("--version", action="version", version=_version())
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+
+    def command(run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+        sub = commands.add_parser(run.__name__, help=run.__doc__, description=(run.__doc__ or "").capitalize() + ".")
+        sub.set_defaults(run=run)
+        return sub
+
+    def dataset(sub: argparse.ArgumentParser, formats: Sequence[str]) -> None:
+        text = "folder, or FILE.yaml|.jsonl|.json, each also .gz (default: ./graph)"
+        sub.add_argument("dataset", nargs="?", type=Path, default=Path("graph"), metavar="DATASET", help=text)
+        sub.add_argument("--format", choices=formats, default="text")
+        sub.add_argument("--open", action="store_true", help="references outside the data set are information only")
+
+    def release(sub: argparse.ArgumentParser) -> None:
+        text = "release id or folder (default: build/current)"
+        sub.add_argument("--release", default="build/current", metavar="ID|DIR", help=text)
+
+    sub = command(check)
+    dataset(sub, ("text", "json", "turtle"))
+    sub.add_argument("--strict", action="store_true", help="warnings gate too")
+    sub.add_argument("--full", action="store_true", help="list every finding, also when many are alike")
+    sub = command(build)
+    dataset(sub, ("text", "json"))
+    sub.add_argument(
+        "--out", type=Path, default=Path("build"), metavar="DIR", help="where releases are kept (default: ./build)"
+    )
+    sub.add_argument(
+        "--at", type=_moment, metavar="ISO-TIME", help="time of the release (default: SOURCE_DATE_EPOCH, then now)"
+    )
+    sub.add_argument("--draft", action="store_true", help="make the release in spite of violations, and say so in it")
+    sub = command(query)
+    sub.add_argument("query", metavar="QUERY|FILE.rq|-")
+    sub.add_argument("--format", choices=_QUERY_FORMATS, default="table")
+    release(sub)
+    sub = command(ask)
+    sub.add_argument("name", nargs="?", metavar="NAME")
+    sub.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="set a parameter of the question")
+    sub.add_argument("--format", choices=("table", "json"), default="table")
+    release(sub)
+    sub = command(show)
+    sub.add_argument("id", metavar="ID")
+    sub.add_argument("--format", choices=("text", "jsonld", "turtle", "json"), default="text")
+    release(sub)
+    sub = command(serve)
+    release(sub)
+    sub.add_argument("--host", default="127.0.0.1")
+    sub.add_argument("--port", type=int, default=8000)
+    sub.add_argument("--public-url", metavar="URL", help="the address that others see (default: http://HOST:PORT)")
+    sub.add_argument(
+        "--time-limit", type=float, default=30.0, metavar="SECONDS", help="limit for one query (default: 30)"
+    )
+    sub = command(context)
+    sub.add_argument("--check", action="store_true", help="only say whether the file is fresh")
+    sub.add_argument("-o", "--output", metavar="-", help="- writes to standard output instead")
+    return parser
+
+
+def _version() -> str:
+    from importlib import metadata
+
+    return f"evkg {metadata.version('evkg')}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status; nothing a user types brings a traceback."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        options = make_parser().parse_args(words)
+        status: int = options.run(options)
+        sys.stdout.flush()
+        return status
+    except EvkgError as error:
+        return _fail(str(error), words)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _EXIT_FAILURE
+    except OSError as error:
+        return _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", words)
+    except MemoryError:
+        return _fail("There is not enough memory for this.", words)
+    except KeyboardInterrupt:
+        progress_end()
+        return 130
+
+
+def _fail(message: str, words: Sequence[str]) -> int:
+    """One clear line on stderr; with `--format json` also an object on stdout, so that it stays JSON."""
+    progress_end()
+    wants_json = any(w == "--format=json" for w in words) or any(
+        a == "--format" and b == "json" for a, b in pairwise(words)
+    )
+    if wants_json:
+        print(json.dumps({"error": message}, ensure_ascii=False))
+    print(f"evkg: {message}", file=sys.stderr)
+    return _EXIT_FAILURE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,224 @@
+"""The commands of `evkg`: each a few lines over one public function; returns its exit status.
+
+Heavy libraries are imported by the command that needs them, so `evkg --help` is instant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evkg.errors import UsageError
+
+if TYPE_CHECKING:
+    from evkg.check import Checked
+    from evkg.release import Release
+
+#: Exit status when findings gate.
+EXIT_FINDINGS = 1
+
+
+def _progress(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text} …", end="", file=sys.stderr, flush=True)
+
+
+def progress_end() -> None:
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _print_checked(checked: Checked, format_name: str, *, full: bool) -> None:
+    from evkg.finding import render_json, render_text
+
+    if format_name == "json":
+        print(render_json(checked.findings, checked.dataset.count))
+    elif format_name == "turtle":
+        from evkg.report import render_turtle
+
+        print(render_turtle(checked.results, checked.dataset.description.base_iri), end="")
+    else:
+        print(render_text(checked.findings, checked.dataset.count, full=full))
+
+
+def check(options: argparse.Namespace) -> int:
+    """check the records of a data set and report what is wrong or missing"""
+    from evkg.check import check_dataset
+
+    checked = check_dataset(options.dataset, is_open=options.open, progress=_progress)
+    progress_end()
+    _print_checked(checked, options.format, full=options.full)
+    gating = checked.violations or (options.strict and any(f.severity == "warning" for f in checked.findings))
+    return EXIT_FINDINGS if gating else 0
+
+
+def build(options: argparse.Namespace) -> int:
+    """check a data set and make a release of it: graph, records, reports and store"""
+    from evkg.build import build_release
+
+    built = build_release(
+        options.dataset,
+        options.out,
+        at=options.at,
+        is_open=options.open,
+        draft=options.draft,
+        progress=_progress,
+    )
+    progress_end()
+    if options.format == "json":
+        from evkg.finding import render_json
+
+        document = json.loads(render_json(built.checked.findings, built.checked.dataset.count))
+        document["release"] = built.release.id if built.release else None
+        print(json.dumps(document, ensure_ascii=False, indent=2))
+    elif built.release is None:
+        _print_checked(built.checked, "text", full=False)
+        print(f"No release was made. The reports are in {built.report}.")
+    else:
+        counts = built.release.manifest["counts"]
+        what = "release" if built.release.conforms else "DRAFT with violations:"
+        print(
+            f"{what} {built.release.id}: {counts['records']} records, {counts['quads']} quads; "
+            f"{counts['violations']} violations, {counts['warnings']} warnings, {counts['infos']} infos"
+        )
+        print(f"in {built.report}")
+    return 0 if built.release else EXIT_FINDINGS
+
+
+def query(options: argparse.Namespace) -> int:
+    """run a SPARQL query: its text, a file FILE.rq, or - for standard input"""
+    from evkg.release import open as open_release
+    from evkg.store import is_graph, run_query, serialize
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the engine cannot be interrupted, so the process must be
+    release = open_release(options.release)
+    read, result = run_query(release.store, _query_text(options.query))
+    if options.format == "table" and not is_graph(read):
+        _print_answer(result, read.form)
+        return 0
+    name = "turtle" if options.format == "table" else options.format
+    sys.stdout.buffer.write(serialize(read, result, name))
+    sys.stdout.buffer.flush()
+    return 0
+
+
+def _query_text(source: str) -> str:
+    if source == "-":
+        return sys.stdin.read()
+    if source.endswith(".rq"):
+        try:
+            return Path(source).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{source} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    return source
+
+
+def _print_answer(result: Any, form: str) -> None:
+    from evkg.store import rows
+    from evkg.terminal import render_table
+
+    if form == "ASK":
+        print("yes" if result else "no")
+        return
+    columns = [variable.value for variable in result.variables]
+    table = [[None if term is None else term.value for term in row.values()] for row in rows(result)]
+    print(render_table(columns, table))
+
+
+def ask(options: argparse.Namespace) -> int:
+    """answer a saved question; without a name, list the questions"""
+    from evkg.questions import find_question, load_questions
+    from evkg.release import open as open_release
+
+    if options.name is None:
+        for question in load_questions().values():
+            print(f"{question.name}\n    {question.question}")
+            for parameter in question.parameters:
+                print(f"    --set {parameter.name}={parameter.default}  {parameter.description}")
+        return 0
+    question = find_question(options.name)
+    release = open_release(options.release)
+    answer = release.select(question.with_values(_settings(options.set)))
+    if options.format == "json":
+        print(json.dumps(_answer_json(question.title, release, answer), ensure_ascii=False, indent=2))
+        return 0
+    from evkg.terminal import render_table
+
+    print(f"{question.question}\n")
+    table = [[None if value is None else str(value) for value in row.values()] for row in answer]
+    print(render_table(answer.variables, table))
+    print("")
+    for caveat in question.caveats:
+        print(f"Note: {caveat}")
+    print(f"Release {release.id}{'' if release.conforms else ' (DRAFT with violations)'}")
+    return 0
+
+
+def _answer_json(title: str, release: Release, answer: Any) -> dict[str, Any]:
+    rows = [
+        {name: None if v is None else v if isinstance(v, bool | int) else str(v) for name, v in row.items()}
+        for row in answer
+    ]
+    return {"question": title, "release": release.id, "conforms": release.conforms, "rows": rows}
+
+
+def _settings(pairs: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--set wants name=value, not {pair!r}.")
+        found[name] = value
+    return found
+
+
+def show(options: argparse.Namespace) -> int:
+    """show one record: as text, JSON-LD, Turtle, or as it was read"""
+    from evkg.release import open as open_release
+    from evkg.terminal import render_view
+    from evkg.view import view_record
+
+    release = open_release(options.release)
+    if options.format == "jsonld":
+        print(json.dumps(release.jsonld(options.id), ensure_ascii=False, indent=2))
+    elif options.format == "turtle":
+        print(release.turtle(options.id), end="")
+    elif options.format == "json":
+        print(release.record_line(options.id))
+    else:
+        print(render_view(view_record(release, options.id)))
+    return 0
+
+
+def serve(options: argparse.Namespace) -> int:
+    """serve a release over HTTP: SPARQL endpoint, records, pages"""
+    from evkg.release import open as open_release
+    from evkg.server import serve as run_server
+
+    release = open_release(options.release)
+    run_server(release, host=options.host, port=options.port, public_url=options.public_url, seconds=options.time_limit)
+    return 0
+
+
+def context(options: argparse.Namespace) -> int:
+    """write the JSON-LD context derived from the ontology, or check that it is fresh"""
+    from evkg.convert import render_context
+    from evkg.vocabulary import data_folder, load_vocabulary
+
+    text = render_context(load_vocabulary())
+    path = data_folder("ontology") / "context.jsonld"
+    if options.output == "-":
+        print(text, end="")
+    elif options.check:
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            print(f"{path} is stale. Renew it with: evkg context")
+            return EXIT_FINDINGS
+    else:
+        path.write_text(text, encoding="utf-8")
+        print(path)
+    return 0

@@ -1,0 +1,318 @@
+"""A release folder: what is in it, and how it is opened and asked. `build.py` makes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from evkg.errors import NotFoundError, QueryError, ReleaseError, UsageError
+from evkg.jsontext import Json, decode_json
+from evkg.namespaces import PREFIXES, XSD
+from evkg.record import Origin, Record, make_record
+from evkg.sparql import Value, bind
+from evkg.vocabulary import Vocabulary, load_vocabulary
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyoxigraph as ox
+    import rdflib
+
+#: The files of a release, by what they hold.
+MANIFEST: Final = "manifest.json"
+GRAPH: Final = "graph.nq"
+RECORDS: Final = "records.jsonl"
+INDEX: Final = "records.index.tsv"
+REPORT_JSON: Final = "validation.json"
+REPORT_TURTLE: Final = "validation.ttl"
+STORE: Final = "store"
+#: The pointer to the newest release beside the release folders.
+CURRENT: Final = "current"
+#: The format of the manifest that this code reads.
+FORMAT: Final = 1
+
+
+@dataclass(frozen=True)
+class Rows(Sequence[dict[str, Any]]):
+    """The solutions of a SELECT: a sequence of dicts from variable to Python value, None where unbound.
+
+    IRIs and texts are `str`, numbers `int`, `Decimal` or `float`, truth values `bool`.
+    """
+
+    variables: tuple[str, ...]
+    solutions: tuple[dict[str, Any], ...]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.solutions[index]
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.solutions)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A data frame with one column a variable; every cell keeps its value (dtype object).
+
+        Raises: UsageError: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise UsageError("to_pandas() needs pandas: pip install pandas") from error
+        return pd.DataFrame(list(self.solutions), columns=list(self.variables), dtype=object)
+
+
+class Release:
+    """An opened release, read-only.
+
+    >>> release = Release(find_release("build/current"))
+    >>> release.record("gena-lm")["name"]
+    'GENA-LM'
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.manifest = read_manifest(folder)
+
+    @property
+    def id(self) -> str:
+        """The id of the release: its date and the first 12 hex digits of the hash of its content."""
+        return str(self.manifest["release_id"])
+
+    @property
+    def base_iri(self) -> str:
+        """The base of the IRIs of all its records."""
+        return str(self.manifest["base_iri"])
+
+    @property
+    def conforms(self) -> bool:
+        """Whether it was built without violations; a draft may have some."""
+        return bool(self.manifest["conforms"])
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary that it was built with."""
+        return load_vocabulary(self.folder / "ontology")
+
+    @cached_property
+    def store(self) -> ox.Store:
+        """Its store, opened read-only."""
+        from evkg.store import open_store
+
+        return open_store(self.folder / STORE)
+
+    @cached_property
+    def graph(self) -> rdflib.Dataset:
+        """Its graph as an rdflib Dataset over the store; the default graph is the union of all graphs.
+
+        Numbers come in the store's own form (`1.00` as `1`): printed values are texts and stay exact.
+        """
+        import rdflib
+        from oxrdflib import OxigraphStore
+
+        return rdflib.Dataset(store=OxigraphStore(store=self.store), default_union=True)
+
+    def query(self, text: str, **bindings: Value) -> Rows | bool | rdflib.Graph:
+        """The answer to a SPARQL query: rows of a SELECT, the truth of an ASK, else an rdflib graph.
+
+        `bindings` bind variables to values; a text `<…>` is an IRI. The usual prefixes are known.
+
+        Raises: QueryError and the errors below it.
+
+        >>> release = Release(find_release("build/current"))
+        >>> release.query("SELECT ?v { ?r evkg:printedValue ?v } ORDER BY ?v LIMIT 2")[0]
+        {'v': '1.18'}
+        """
+        from evkg.store import is_graph, rows, run_query
+
+        query, result = run_query(self.store, bind(text, bindings))
+        if query.form == "ASK":
+            return bool(result)
+        if is_graph(query):
+            return _rdflib_graph(result)
+        try:
+            solutions = tuple({name: python_value(term) for name, term in row.items()} for row in rows(result))
+        except (OSError, RuntimeError) as error:
+            raise QueryError(f"The query cannot be answered: {error}") from error
+        return Rows(tuple(variable.value for variable in result.variables), solutions)
+
+    def select(self, text: str, **bindings: Value) -> Rows:
+        """The rows of a SELECT; `query` without its other forms.
+
+        Raises: UsageError: the query is no SELECT. QueryError and the errors below it.
+        """
+        answer = self.query(text, **bindings)
+        if not isinstance(answer, Rows):
+            raise UsageError("This query gives no rows; write a SELECT.")
+        return answer
+
+    def record(self, record_id: str) -> dict[str, Json]:
+        """A record as it was read (a withdrawn one as its tombstone).
+
+        Raises: NotFoundError: no such record; names the nearest ids.
+        """
+        return cast("dict[str, Json]", decode_json(self.record_line(record_id)))
+
+    def record_line(self, record_id: str) -> str:
+        """The bytes of a record as it was read, as one line of JSON.
+
+        Raises: NotFoundError: as `record`.
+        """
+        if record_id not in self._index:
+            from difflib import get_close_matches
+
+            close = tuple(get_close_matches(record_id, self._index, n=3, cutoff=0.5))
+            raise NotFoundError(f"No record has the id {record_id!r}.", close)
+        offset, length = self._index[record_id]
+        with (self.folder / RECORDS).open("rb") as stream:
+            stream.seek(offset)
+            return stream.read(length).decode()
+
+    def findings_of(self, record_id: str) -> Sequence[dict[str, Any]]:
+        """The findings of the validation report on one record, as `validation.json` has them."""
+        return self._findings.get(record_id, [])
+
+    @cached_property
+    def _findings(self) -> Mapping[str, list[dict[str, Any]]]:
+        try:
+            report = json.loads((self.folder / REPORT_JSON).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ReleaseError(f"{self.folder / REPORT_JSON} cannot be read: {error}") from error
+        found: dict[str, list[dict[str, Any]]] = {}
+        for finding in report["findings"]:
+            found.setdefault(str(finding["record"]), []).append(finding)
+        return found
+
+    @property
+    def record_ids(self) -> Sequence[str]:
+        """The ids of all records, sorted."""
+        return list(self._index)
+
+    def jsonld(self, record_id: str) -> dict[str, Any]:
+        """The JSON-LD of a record with its provenance, status and missing entries, its context inside.
+
+        Raises: NotFoundError: as `record`.
+
+        >>> release = Release(find_release("build/current"))
+        >>> release.jsonld("gena-lm")["id"]
+        'https://w3id.org/evkg/record/gena-lm'
+        """
+        from evkg.convert import Converter
+
+        return Converter(self.vocabulary, self.base_iri).record_to_jsonld(self.read(record_id))
+
+    def quads(self, record_id: str) -> list[str]:
+        """The N-Quads lines of a record's graph.
+
+        Raises: NotFoundError: as `record`.
+        """
+        from evkg.convert import Converter
+
+        return Converter(self.vocabulary, self.base_iri).record_to_quads(self.read(record_id))
+
+    def turtle(self, record_id: str) -> str:
+        """The graph of a record as Turtle; literals keep their text.
+
+        Raises: NotFoundError: as `record`.
+        """
+        import pyoxigraph as ox
+
+        text = "\n".join([*self.quads(record_id), ""])
+        triples = [quad.triple for quad in ox.parse(input=text.encode(), format=ox.RdfFormat.N_QUADS)]
+        return (ox.serialize(triples, format=ox.RdfFormat.TURTLE, prefixes=dict(PREFIXES)) or b"").decode()
+
+    def read(self, record_id: str) -> Record:
+        """A record in memory, in the current shape.
+
+        Raises: NotFoundError: as `record`.
+        """
+        line = self.record_line(record_id)
+        record, findings = make_record(decode_json(line), Origin(RECORDS, 1, text=line), self.vocabulary, line)
+        if record is None:
+            raise ReleaseError(f"{self.folder / RECORDS}: {findings[0].message}")
+        return record
+
+    @cached_property
+    def _index(self) -> Mapping[str, tuple[int, int]]:
+        try:
+            lines = (self.folder / INDEX).read_text(encoding="utf-8").splitlines()
+            parts = (line.split("\t") for line in lines)
+            return {record_id: (int(offset), int(length)) for record_id, offset, length, _ in parts}
+        except (OSError, ValueError) as error:
+            raise ReleaseError(f"{self.folder / INDEX} cannot be read: {error}") from error
+
+
+def find_release(name: str | Path) -> Path:
+    """The folder of a release: a path to it, or a release id (or `current`) below `build/`.
+
+    Raises: ReleaseError: there is none; says how to make one.
+    """
+    for path in (Path(name), Path("build") / name):
+        if (path / MANIFEST).is_file():
+            return path.resolve()
+    if (Path(name) / CURRENT / MANIFEST).is_file():
+        return (Path(name) / CURRENT).resolve()
+    raise ReleaseError(f"There is no release at {name}. Make one with: evkg build")
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a release folder.
+
+    Raises: ReleaseError: it is missing, broken, or of another format.
+    """
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if manifest["format"] != FORMAT:
+            raise ReleaseError(f"{folder} has format {manifest['format']}; this evkg reads {FORMAT}.")
+        return cast("dict[str, Any]", manifest)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ReleaseError(f"{folder / MANIFEST} cannot be read: {error}") from error
+
+
+def open(release: str | Path = "build/current") -> Release:  # noqa: A001 - `evkg.open` is the public name
+    """The release at a path or of an id; see `find_release`.
+
+    Raises: ReleaseError: there is none.
+
+    >>> open("build/current").conforms
+    True
+    """
+    return Release(find_release(release))
+
+
+_INTEGERS: Final = frozenset(XSD + name for name in ("integer", "int", "long", "nonNegativeInteger"))
+
+
+def python_value(term: Any) -> Any:
+    """The Python value of a term of the store: see `Rows`."""
+    datatype = getattr(term, "datatype", None)
+    if term is None or datatype is None:
+        return None if term is None else term.value
+    try:
+        if datatype.value in _INTEGERS:
+            return int(term.value)
+        if datatype.value == XSD + "decimal":
+            return Decimal(term.value)
+        if datatype.value in (XSD + "double", XSD + "float"):
+            return float(term.value)
+        if datatype.value == XSD + "boolean":
+            return term.value in ("true", "1")
+    except (ValueError, ArithmeticError):
+        return term.value
+    return term.value
+
+
+def _rdflib_graph(triples: Any) -> rdflib.Graph:
+    import rdflib
+
+    from evkg.validate import rdflib_term
+
+    graph = rdflib.Graph()
+    for triple in triples:
+        graph.add(tuple(rdflib_term(term) for term in triple))  # type: ignore[arg-type]
+    return graph

@@ -1,0 +1,104 @@
+"""Answers and records as text for a terminal: nothing is cut off, nothing steers the terminal."""
+
+from __future__ import annotations
+
+import shutil
+import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from evkg.view import View
+
+#: A table wider than the terminal is printed as one block a row instead.
+_GAP: Final = "  "
+
+
+def printable(text: str) -> str:
+    """`text` with control characters written out: a record's text must not steer a terminal.
+
+    >>> printable("a\\x1b[31mb")
+    'a\\\\x1b[31mb'
+    """
+    return "".join(c if c.isprintable() else {"\n": " ", "\t": " "}.get(c, f"\\x{ord(c):02x}") for c in text)
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes in a terminal."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def render_table(columns: Sequence[str], rows: Sequence[Sequence[str | None]], *, width: int | None = None) -> str:
+    """A table with a head, or one block a row where it would not fit; an unbound cell is `(nothing)`.
+
+    >>> print(render_table(["system", "value"], [["NT 2.5B", "5.6"]], width=40))
+    system   value
+    -------  -----
+    NT 2.5B  5.6
+    <BLANKLINE>
+    1 row
+    """
+    limit = width if width is not None else shutil.get_terminal_size((120, 24)).columns
+    cells = [[printable(cell) if cell is not None else "(nothing)" for cell in row] for row in rows]
+    widths = [max([_width(name), *(_width(row[i]) for row in cells)]) for i, name in enumerate(columns)]
+    count = f"{len(rows)} row" if len(rows) == 1 else f"{len(rows)} rows"
+    if sum(widths) + len(_GAP) * (len(widths) - 1) <= limit:
+        lines = [_line(columns, widths), _line(["-" * size for size in widths], widths)]
+        lines += [_line(row, widths) for row in cells]
+        return "\n".join([*lines, "", count])
+    label = max((_width(name) for name in columns), default=0)
+    blocks = [
+        "\n".join(_pair(name, cell, label, limit) for name, cell in zip(columns, row, strict=True)) for row in cells
+    ]
+    return "\n\n".join([*blocks, count])
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return _GAP.join(cell + " " * (size - _width(cell)) for cell, size in zip(cells, widths, strict=True)).rstrip()
+
+
+def _pair(name: str, cell: str, label: int, limit: int) -> str:
+    """`name  value`, the value wrapped at words under itself."""
+    room = max(20, limit - label - len(_GAP))
+    lines: list[str] = []
+    for word in cell.split(" "):
+        if lines and _width(lines[-1]) + 1 + _width(word) <= room:
+            lines[-1] += " " + word
+        else:
+            lines.append(word)
+    indent = "\n" + " " * (label + len(_GAP))
+    return f"{name}{' ' * (label - _width(name))}{_GAP}{indent.join(lines)}"
+
+
+def render_view(view: View) -> str:
+    """A record as text."""
+    lines = [f"{view.kind} · {view.name}", f"  {view.record_id}", f"  {' · '.join(view.trust)}"]
+    if view.headline:
+        lines += ["", f"  {view.headline[0]}", f"  {view.headline[1]}"]
+    if view.description:
+        lines += ["", f"  {view.description}"]
+    for concern in view.concerns:
+        what = "excluded from comparisons" if concern.effect == "excludes" else "warning"
+        lines += ["", f"Concern ({what}): {concern.message}", f"  at {concern.locator or 'no place recorded'}"]
+    sections: list[tuple[str, list[str]]] = [
+        ("Values", [f"{value.label}: {value.text}" for value in view.values]),
+        (
+            "Missing, with the reason",
+            [f"{gap.label}: {gap.reason} ({gap.meaning}){' — ' + gap.note if gap.note else ''}" for gap in view.gaps],
+        ),
+        ("Not recorded and not explained", list(view.unexplained)),
+        ("Sources", [f"{link.name or '(outside this release)'} [{link.record_id}]" for link in view.sources]),
+        (
+            "Related records",
+            [
+                f"{'← ' if k.incoming else ''}{k.label}: {k.name or '(outside this release)'} [{k.record_id}]"
+                for k in view.links
+            ],
+        ),
+        ("Review", [f"{value.label}: {value.text}" for value in view.review]),
+    ]
+    for title, entries in sections:
+        if entries:
+            lines += ["", title, *(f"  {entry}" for entry in entries)]
+    lines += ["", f"Release {view.release_id}{'' if view.conforms else ' (DRAFT with violations)'}"]
+    return "\n".join(printable(line) if line else "" for line in lines)
