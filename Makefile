@@ -35,5 +35,8 @@ lint: $(STAMP) ## ruff and mypy
 lock:          ## renew requirements.lock from requirements.in (needs uv)
 	uv pip compile --generate-hashes --universal --python-version 3.11 --no-header requirements.in -o requirements.lock
 
+bench: $(STAMP) ## measure the commands beside what they cannot be faster than; writes benchmarks/results.md
+	$(BIN)/python benchmarks/seed.py
+
 clean:         ## remove what was built, keep the environment
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache

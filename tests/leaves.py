@@ -150,7 +150,7 @@ class LeafSearch:
             self._kept(value, path, steps)
         elif kind in PARTS and isinstance(value, list if kind in _LISTS else dict):
             self._part(node, term, value, path, steps)
-        elif kind in PARTS or isinstance(value, list) != term.is_list and kind != "comparison-value":
+        elif kind in PARTS or (isinstance(value, list) != term.is_list and kind != "comparison-value"):
             self._kept(value, path, steps)
         elif isinstance(value, list) and term.is_list:
             if not value:

@@ -202,7 +202,11 @@ def test_each_file_parses_and_begins_with_what_is_in_it(file: Path) -> None:
 
 
 def test_shapes_pass_shacl_shacl() -> None:
-    conforms, _, text = pyshacl.validate(Graph(), shacl_graph=_SHAPES, meta_shacl=True, max_validation_depth=30)
+    """`meta_shacl=True` does the same, but gives up at a depth that sh:or with lists in paths goes beyond."""
+    shacl_shacl = Graph().parse(Path(pyshacl.__file__).parent / "assets" / "shacl-shacl.ttl")
+    conforms, _, text = pyshacl.validate(
+        _SHAPES, shacl_graph=shacl_shacl, inference="none", advanced=False, inplace=True, max_validation_depth=40
+    )
     assert conforms, text
 
 

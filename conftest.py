@@ -1,0 +1,30 @@
+"""A place for examples: docstrings and documentation run in a folder with the records and a fresh release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from _pytest.doctest import DoctestItem
+
+ROOT = Path(__file__).resolve().parent
+
+
+@pytest.fixture(scope="session")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `graph/` and a release of it at `build/current`, as a newcomer has after `evkg build`."""
+    from evkg.build import build_release
+
+    folder = tmp_path_factory.mktemp("workspace")
+    (folder / "graph").symlink_to(ROOT / "graph")
+    build_release(ROOT / "graph", folder / "build", at=datetime(2026, 11, 1, tzinfo=UTC))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _examples_run_there(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    if isinstance(request.node, DoctestItem):
+        monkeypatch.chdir(request.getfixturevalue("workspace"))
+    yield
