@@ -48,7 +48,7 @@ class LeafSearch:
         self.lost: list[str] = []
         self.facts: dict[tuple[str, str], list[ox.NamedNode | ox.Literal]] = defaultdict(list)
         for quad in ox.parse("\n".join(lines).encode(), format=ox.RdfFormat.N_QUADS):
-            self.facts[quad.subject.value, quad.predicate.value].append(quad.object)  # type: ignore[union-attr, arg-type]
+            self.facts[quad.subject.value, quad.predicate.value].append(quad.object)
         self.thing = f"{base}id/{record.id}"
         self.about = f"{base}record/{record.id}"
         self._forget_what_nothing_leads_to()

@@ -143,7 +143,7 @@ def values(kind: str) -> st.SearchStrategy[Any]:
 _missing_fields = st.sampled_from(
     ("numeric_value", "uncertainty", "coverage.scored", "hardware.memory", "no such field", "", "comparison", "a.b.")
 )
-_missing = st.dictionaries(
+_missing: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
     _missing_fields,
     st.fixed_dictionaries(
         {"reason": st.sampled_from(("unreported", "unextracted", "inapplicable", "no-such-reason", ""))},
@@ -153,7 +153,7 @@ _missing = st.dictionaries(
     max_size=3,
 )
 #: Shapes of earlier versions of the format. Source: contract section 10.
-_older = st.sampled_from(
+_older: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
     (
         {"uncertainty": "95% CI 0.81–0.93"},
         {"uncertainty": "± 0.05"},
@@ -186,7 +186,8 @@ def records(draw: st.DrawFn, *, kinds: tuple[str, ...] = tuple(sorted(VOCABULARY
             "target_id": ids | texts,
         }
     )
-    record = {
+    extra: st.SearchStrategy[dict[str, Any]] = st.dictionaries(keys, free, max_size=2)
+    record: dict[str, Any] = {
         "id": draw(ids),
         "kind": kind,
         "name": draw(texts.filter(lambda text: bool(text.strip()))),
@@ -202,7 +203,7 @@ def records(draw: st.DrawFn, *, kinds: tuple[str, ...] = tuple(sorted(VOCABULARY
         "attributes": attributes,
     }
     if draw(st.integers(0, 5)) == 0:
-        record = {**draw(st.dictionaries(keys, free, max_size=2)), **record}
+        record = {**draw(extra), **record}
     return record
 
 

@@ -247,7 +247,7 @@ def test_an_excluded_record_leaves_a_tombstone_without_values(seed_records: list
 
 
 def _document(**changes: Any) -> dict[str, Any]:
-    data = {
+    data: dict[str, Any] = {
         "id": "x",
         "kind": "result",
         "name": "x",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evkg.jsontext import NumberText
+from evkg.jsontext import Json, NumberText
 from evkg.literal import canonical_json, decimal_literal, instant_type, is_integer_text, json_type, quote_part
 from evkg.namespaces import XSD, concept_iri, concept_key, quote_segment
 
@@ -137,13 +137,27 @@ def test_equal_numbers_have_equal_canonical_json(one: str, other: str) -> None:
 
 
 def test_canonical_json_keeps_what_differs_apart() -> None:
-    values = [1, "1", True, None, [], {}, "", NumberText("1.5"), [1, 2], [2, 1], {"a": None}, NumberText("1e400")]
+    values: list[Json] = [
+        1,
+        "1",
+        True,
+        None,
+        [],
+        {},
+        "",
+        NumberText("1.5"),
+        [1, 2],
+        [2, 1],
+        {"a": None},
+        NumberText("1e400"),
+    ]
     assert len({canonical_json(value) for value in values}) == len(values)
     assert canonical_json({"b": 1, "a": 2}) == canonical_json({"a": 2, "b": 1})
     assert canonical_json(NumberText("1e" + "9" * 30))
 
 
 def test_a_number_kept_as_text_is_a_number() -> None:
-    assert [json_type(v) for v in (NumberText("1"), "1", 1, True, None, [], {})] == [
+    values: list[Json] = [NumberText("1"), "1", 1, True, None, [], {}]
+    assert [json_type(value) for value in values] == [
         "number", "string", "number", "boolean", "null", "array", "object",
     ]  # fmt: skip

@@ -15,6 +15,7 @@ from evkg.namespaces import (
     DCTERMS,
     EVKG,
     FOAF,
+    GRAPHS,
     ONTOLOGY,
     OWL,
     PREFIXES,
@@ -24,6 +25,7 @@ from evkg.namespaces import (
     VOCAB,
     concept_iri,
     concept_key,
+    graph_iri,
 )
 from evkg.setting import SECTIONS
 from evkg.vocabulary import LISTS, PARTS, PLURAL, Vocabulary, data_folder, is_plural, load_vocabulary
