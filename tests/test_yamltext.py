@@ -88,7 +88,7 @@ def test_every_key_has_its_line_and_column_in_characters() -> None:
         ("a: !!str [1]\n", (1, 4), "The tag tag:yaml.org,2002:str is not used"),
         ("a: !!python/object:os.system x\n", (1, 4), "The tag"),
         ("? [a]\n: b\n", (1, 3), "A key must be a plain word"),
-        ("{a: 1, : 2}\n", (1, 8), "The key before the colon is missing"),
+        ("? \n: 2\n", (1, 2), "The key before the colon is missing"),
         ("a: &a {x: 1}\nb:\n  <<: *a\n", (3, 3), "The merge key << is not used"),
         ("a: 1\né: x\x07y\n", (2, 5), "U[+]0007 is not allowed"),
         ("a: 1\nb: x\x85y\n", (2, 5), "U[+]0085"),

@@ -25,9 +25,10 @@ from evkg.errors import (
 from evkg.finding import Finding
 
 if TYPE_CHECKING:
+    from evkg.answer import Rows
     from evkg.build import Built, build_release
     from evkg.check import Checked, check_dataset
-    from evkg.release import Release, Rows, open  # noqa: A004 - `evkg.open` is the public name
+    from evkg.release import Release, open  # noqa: A004 - `evkg.open` is the public name
 
 __all__ = [
     "Built",
@@ -57,7 +58,7 @@ _LAZY = {
     "Checked": "evkg.check",
     "check_dataset": "evkg.check",
     "Release": "evkg.release",
-    "Rows": "evkg.release",
+    "Rows": "evkg.answer",
     "open": "evkg.release",
 }
 

@@ -10,8 +10,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -21,7 +21,8 @@ from evkg.dataset import Dataset, is_withheld, tombstone
 from evkg.derive import derive, load_axioms, load_rules
 from evkg.describe import file_quads, manifest, release_quads
 from evkg.errors import InconsistencyError, ReleaseError, UsageError
-from evkg.finding import render_json
+from evkg.filetext import file_name
+from evkg.finding import Finding, render_json
 from evkg.jsontext import encode_json
 from evkg.publish import lock, publish, write
 from evkg.questions import question_quads
@@ -39,6 +40,8 @@ from evkg.report import render_turtle, report_quads
 from evkg.store import build_store
 from evkg.vocabulary import data_folder
 
+#: The hash of a release covers what the data set says of itself, but not when the release was made.
+_NO_TIME: Final = datetime.fromtimestamp(0, UTC)
 #: Where the reports of a build that made no release are written, below the output folder.
 LAST_REPORT: Final = "last-report"
 
@@ -74,7 +77,7 @@ def build_release(
         checked = check_dataset(path, is_open=is_open, progress=progress)
         if checked.violations and not draft:
             report = out / LAST_REPORT
-            _write_reports(report, checked)
+            _write_reports(report, checked, checked.findings)
             return Built(checked, None, report)
         folder = out / f".building-{os.getpid()}"
         try:
@@ -103,14 +106,21 @@ def default_moment() -> datetime:
         raise UsageError(f"SOURCE_DATE_EPOCH must be a number of seconds, not {epoch!r}.") from error
 
 
-def _write_reports(folder: Path, checked: Checked) -> None:
+def _write_reports(folder: Path, checked: Checked, findings: Sequence[Finding]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         base = checked.dataset.description.base_iri
-        write(folder / REPORT_JSON, [render_json(checked.findings, checked.dataset.count) + "\n"])
+        write(folder / REPORT_JSON, [render_json(findings, checked.dataset.count) + "\n"])
         write(folder / REPORT_TURTLE, [render_turtle(checked.results, base)])
     except OSError as error:
         raise ReleaseError(f"The report cannot be written to {folder}: {error.strerror or error}") from error
+
+
+def _within_dataset(checked: Checked) -> list[Finding]:
+    """The findings with files named from the data set on, so that a release does not tell where it was built."""
+    path = checked.dataset.path
+    root = f"{file_name(path if path.is_dir() else path.parent)}/"
+    return [replace(f, file=f.file and f.file.removeprefix(root)) for f in checked.findings]
 
 
 def _write_release(folder: Path, checked: Checked, moment: datetime, progress: Progress) -> str:
@@ -129,7 +139,7 @@ def _write_release(folder: Path, checked: Checked, moment: datetime, progress: P
     ]
     lines = sorted([*checked.quads, *derived, *static])
     digest = hashlib.sha256()
-    for line in lines:
+    for line in (*lines, *release_quads("", checked, _NO_TIME, len(lines))):
         digest.update(f"{line}\n".encode())
     release_id = f"{moment:%Y-%m-%d}-{digest.hexdigest()[:12]}"
     lines = sorted([*lines, *release_quads(release_id, checked, moment, len(lines))])
@@ -139,7 +149,7 @@ def _write_release(folder: Path, checked: Checked, moment: datetime, progress: P
     _write_records(folder, dataset)
     for name in ("ontology", "shapes"):
         shutil.copytree(data_folder(name), folder / name, ignore=shutil.ignore_patterns(".*", "__pycache__"))
-    _write_reports(folder, checked)
+    _write_reports(folder, checked, _within_dataset(checked))
     progress("loading the store")
     build_store(folder / GRAPH, folder / STORE)
     facts = manifest(folder, checked, release_id, moment, digest.hexdigest(), len(lines))

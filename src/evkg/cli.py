@@ -6,6 +6,7 @@ Results go to stdout, progress to stderr. Exit status: 0 fine, 1 findings that g
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import sys
@@ -16,13 +17,17 @@ from typing import Any, NoReturn
 
 from evkg.commands import ask, build, check, context, progress_end, query, serve, show
 from evkg.errors import EvkgError, UsageError
+from evkg.finding import printable
 
 _QUERY_FORMATS = ("table", "json", "xml", "csv", "tsv", "turtle", "nt", "jsonld", "rdfxml")
 _EXIT_FAILURE = 2
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line and exit status 2."""
+    """A parser whose errors are one line and exit status 2; options are written out."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see {self.prog} --help)")
@@ -33,9 +38,12 @@ def _moment(text: str) -> Any:
 
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError as error:
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        if moment.year < 1970:
+            raise ValueError("no release was made before there were computers to make it")
+    except (ValueError, OverflowError) as error:
         raise argparse.ArgumentTypeError(f"{text!r} is no ISO time such as 2026-10-15T10:56:26Z") from error
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -95,7 +103,8 @@ def make_parser() -> argparse.ArgumentParser:
     )
     sub = command(context)
     sub.add_argument("--check", action="store_true", help="only say whether the file is fresh")
-    sub.add_argument("-o", "--output", metavar="-", help="- writes to standard output instead")
+    text = "the file to write, - for standard output (default: ontology/context.jsonld)"
+    sub.add_argument("-o", "--output", metavar="FILE|-", help=text)
     return parser
 
 
@@ -108,6 +117,7 @@ def _version() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status; nothing a user types brings a traceback."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 - None where the caller closed it
     try:
         options = make_parser().parse_args(words)
         status: int = options.run(options)
@@ -115,11 +125,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return status
     except EvkgError as error:
         return _fail(str(error), words)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _EXIT_FAILURE
     except OSError as error:
+        if error.errno in _UNWRITABLE and error.filename is None:
+            return _give_up(error)
         return _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", words)
+    except UnicodeEncodeError as error:
+        return _fail(f"The output cannot be written in {error.encoding}; set PYTHONIOENCODING=utf-8.", words)
     except MemoryError:
         return _fail("There is not enough memory for this.", words)
     except KeyboardInterrupt:
@@ -127,14 +138,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
+#: What writing to standard output fails with: nobody reads it any more, the disk is full, the device is broken.
+_UNWRITABLE = (errno.EPIPE, errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF)
+
+
+def _give_up(error: OSError) -> int:
+    """Standard output cannot be written, so nothing more is; a reader who left is told nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if error.errno != errno.EPIPE:
+        print(f"evkg: The output cannot be written: {error.strerror}", file=sys.stderr)
+    return _EXIT_FAILURE
+
+
 def _fail(message: str, words: Sequence[str]) -> int:
     """One clear line on stderr; with `--format json` also an object on stdout, so that it stays JSON."""
+    message = printable(message)
     progress_end()
     wants_json = any(w == "--format=json" for w in words) or any(
         a == "--format" and b == "json" for a, b in pairwise(words)
     )
     if wants_json:
-        print(json.dumps({"error": message}, ensure_ascii=False))
+        print(json.dumps({"error": message}))
     print(f"evkg: {message}", file=sys.stderr)
     return _EXIT_FAILURE
 

@@ -108,13 +108,14 @@ def query(options: argparse.Namespace) -> int:
 
 
 def _query_text(source: str) -> str:
-    if source == "-":
-        return sys.stdin.read()
-    if source.endswith(".rq"):
-        try:
+    try:
+        if source == "-":
+            return sys.stdin.read()
+        if source.endswith(".rq"):
             return Path(source).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{source} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    except (OSError, ValueError) as error:
+        name = "The standard input" if source == "-" else source
+        raise UsageError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     return source
 
 
@@ -126,7 +127,9 @@ def _print_answer(result: Any, form: str) -> None:
         print("yes" if result else "no")
         return
     columns = [variable.value for variable in result.variables]
-    table = [[None if term is None else term.value for term in row.values()] for row in rows(result)]
+    table = [
+        [None if term is None else getattr(term, "value", str(term)) for term in row.values()] for row in rows(result)
+    ]
     print(render_table(columns, table))
 
 
@@ -212,13 +215,14 @@ def context(options: argparse.Namespace) -> int:
 
     text = render_context(load_vocabulary())
     path = data_folder("ontology") / "context.jsonld"
-    if options.output == "-":
-        print(text, end="")
-    elif options.check:
+    if options.check:
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             print(f"{path} is stale. Renew it with: evkg context")
             return EXIT_FINDINGS
+    elif options.output == "-":
+        print(text, end="")
     else:
+        path = path if options.output is None else Path(options.output)
         path.write_text(text, encoding="utf-8")
         print(path)
     return 0

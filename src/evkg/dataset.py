@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from evkg.convert import Converter, quote_literal
 from evkg.errors import UsageError
+from evkg.filetext import file_name
 from evkg.finding import Finding
 from evkg.jsontext import Json
 from evkg.keys import check_keys
@@ -74,8 +75,9 @@ def read_dataset(path: Path, vocabulary: Vocabulary, *, is_open: bool = False) -
         if isinstance(item, Finding):
             findings.append(item)
         elif item.id in records:
-            first = records[item.id]
-            message = f"The id {item.id!r} is already used in {first.origin.file}, line {first.origin.line}."
+            first = records[item.id].origin
+            place = f"{first.file.removeprefix(f'{file_name(path)}/')}, line {first.line}"
+            message = f"The id {item.id!r} is already used in {place}."
             findings.append(item.finding("violation", "repeated-id", ("id",), message, "Give one of them another id."))
         else:
             records[item.id] = item

@@ -174,11 +174,11 @@ class _Draft:
                 "id": f"{self.about['id']}#missing-{quote_part(field)}",
                 "type": ["MissingEntry"],
                 "field": field,
-                "reason": reason,
             }
             missing_property = self.builder.missing_property(self.record.kind, field)
             if missing_property is not None:
                 node["missing_property"] = missing_property
+            node["reason"] = reason
             for key, inner in entry.items():
                 if key == "note" and isinstance(inner, str):
                     node["note"] = inner

@@ -80,6 +80,7 @@ def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
             f.rule,
             f.message,
             f.value or "",
+            f.fix or "",
         ),
     )
 
@@ -105,9 +106,13 @@ def render_json(findings: Sequence[Finding], records: int) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2)
 
 
-def _plain(text: str) -> str:
-    """The text without control characters: a record's text must not steer a terminal."""
-    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
+def printable(text: str) -> str:
+    """`text` on one line, with control characters written out: a record's text must not steer a terminal.
+
+    >>> printable("a\\x1b[31mb")
+    'a\\\\x1b[31mb'
+    """
+    return "".join(c if c.isprintable() else {"\n": " ", "\t": " "}.get(c, f"\\x{ord(c):02x}") for c in text)
 
 
 def render_text(findings: Sequence[Finding], records: int, *, full: bool = False) -> str:
@@ -132,11 +137,11 @@ def render_text(findings: Sequence[Finding], records: int, *, full: bool = False
         previous = None
         for finding in shown:
             subject = f"  {finding.record}" if finding.record and finding.file else ""
-            lines.append(f"  {_plain(finding.place)}{subject}{'  ' + finding.field if finding.field else ''}")
+            lines.append(printable(f"  {finding.place}{subject}{'  ' + finding.field if finding.field else ''}"))
             if (finding.message, finding.fix) != previous:
-                lines.extend(f"    {part}" for part in _plain(finding.message).splitlines())
+                lines.extend(f"    {printable(part)}" for part in finding.message.split("\n"))
                 if finding.fix:
-                    lines.extend(f"    → {part}" for part in _plain(finding.fix).splitlines())
+                    lines.extend(f"    → {printable(part)}" for part in finding.fix.split("\n"))
             previous = (finding.message, finding.fix)
         if len(group) > len(shown):
             lines.append(f"  … and {len(group) - len(shown)} more like these (--full lists all)")

@@ -201,11 +201,12 @@ def _evaluation(rewrite: Rewrite) -> None:
     protocol = attributes.get("protocol")
     if isinstance(protocol, dict):
         path: Path = ("attributes", "protocol")
-        names = {"name": "protocol", "version": "protocol_version", "proposed_id": "proposed_protocol_id"}
+        # The name comes last: it takes the place from which the others are read.
+        names = {"version": "protocol_version", "proposed_id": "proposed_protocol_id", "name": "protocol"}
         if set(protocol) <= set(names) and not {names[part] for part in protocol} & (set(attributes) - {"protocol"}):
             del attributes["protocol"]
-            for part, value in protocol.items():
-                attributes[names[part]] = value
+            for part in [part for part in names if part in protocol]:
+                attributes[names[part]] = protocol[part]
                 rewrite.move(("attributes", names[part]), (*path, part))
             rewrite.note(path, "The older protocol object is read as three fields.")
         else:

@@ -25,7 +25,7 @@ class Places:
     def _owners(self) -> dict[str, Term]:
         """IRI of a property, or of the one that keeps its text -> its term."""
         terms = self._vocabulary.terms.values()
-        return {t.text_iri: t for t in terms if t.text_iri} | {t.iri: t for t in terms}
+        return {t.iri: t for t in terms} | {t.text_iri: t for t in terms if t.text_iri}
 
     def of_node(self, iri: str) -> tuple[str, Path] | None:
         """(record id, path of the field) of a node; the path is empty for a thing or record itself.

@@ -8,15 +8,19 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from evkg.errors import EvkgError, ReleaseError, UsageError
 from evkg.release import CURRENT, MANIFEST, STORE
 from evkg.store import open_store
 
+#: How a release is called while another of the same id takes its place.
+_ASIDE: Final = ".building-old-"
+
 
 @contextmanager
 def lock(out: Path) -> Iterator[None]:
-    """One build at a time below `out`; what an interrupted one left is removed."""
+    """One build at a time below `out`; what an interrupted one left is removed or put back."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         stream = (out / ".lock").open("w")
@@ -27,9 +31,20 @@ def lock(out: Path) -> Iterator[None]:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise UsageError(f"Another build is writing to {out}.") from error
-        for left in out.glob(".building-*"):
-            shutil.rmtree(left, ignore_errors=True)
+        for left in sorted(out.glob(".building-*")):
+            _clear(out, left)
         yield
+
+
+def _clear(out: Path, left: Path) -> None:
+    """Remove what an interrupted build left; a release that it had only moved aside goes back to its name."""
+    name = left.name.removeprefix(_ASIDE)
+    if name != left.name and not (out / name).exists():
+        left.rename(out / name)
+    elif left.is_symlink():
+        left.unlink()
+    else:
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def write(file: Path, parts: Iterable[str]) -> None:
@@ -42,16 +57,16 @@ def write(file: Path, parts: Iterable[str]) -> None:
 
 def publish(folder: Path, out: Path, release_id: str) -> Path:
     """Move a finished release to its name and the pointer `current` to it."""
-    final = out / release_id
+    final, aside = out / release_id, out / f"{_ASIDE}{release_id}"
     if final.exists():
         if _is_same(final, folder):
             _point(out, release_id)
             return final
-        shutil.rmtree(out / f".building-old-{release_id}", ignore_errors=True)
-        final.rename(out / f".building-old-{release_id}")
+        shutil.rmtree(aside, ignore_errors=True)
+        final.rename(aside)
     folder.rename(final)
     _point(out, release_id)
-    shutil.rmtree(out / f".building-old-{release_id}", ignore_errors=True)
+    shutil.rmtree(aside, ignore_errors=True)
     return final
 
 

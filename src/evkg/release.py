@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from evkg.errors import NotFoundError, QueryError, ReleaseError, UsageError
+from evkg.answer import Rows, python_value, rdflib_graph
+from evkg.errors import NotFoundError, ReleaseError, UsageError
 from evkg.jsontext import Json, decode_json
-from evkg.namespaces import PREFIXES, XSD
+from evkg.namespaces import PREFIXES
 from evkg.record import Origin, Record, make_record
 from evkg.sparql import Value, bind
 from evkg.vocabulary import Vocabulary, load_vocabulary
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyoxigraph as ox
     import rdflib
 
@@ -32,39 +31,9 @@ REPORT_TURTLE: Final = "validation.ttl"
 STORE: Final = "store"
 #: The pointer to the newest release beside the release folders.
 CURRENT: Final = "current"
-#: The format of the manifest that this code reads.
+#: The format of the manifest that this code reads, and the keys that every manifest has.
 FORMAT: Final = 1
-
-
-@dataclass(frozen=True)
-class Rows(Sequence[dict[str, Any]]):
-    """The solutions of a SELECT: a sequence of dicts from variable to Python value, None where unbound.
-
-    IRIs and texts are `str`, numbers `int`, `Decimal` or `float`, truth values `bool`.
-    """
-
-    variables: tuple[str, ...]
-    solutions: tuple[dict[str, Any], ...]
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.solutions[index]
-
-    def __len__(self) -> int:
-        return len(self.solutions)
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.solutions)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A data frame with one column a variable; every cell keeps its value (dtype object).
-
-        Raises: UsageError: pandas is not installed.
-        """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise UsageError("to_pandas() needs pandas: pip install pandas") from error
-        return pd.DataFrame(list(self.solutions), columns=list(self.variables), dtype=object)
+_NEEDED: Final = ("release_id", "base_iri", "dataset", "conforms", "counts", "files")
 
 
 class Release:
@@ -117,7 +86,7 @@ class Release:
 
         return rdflib.Dataset(store=OxigraphStore(store=self.store), default_union=True)
 
-    def query(self, text: str, **bindings: Value) -> Rows | bool | rdflib.Graph:
+    def query(self, text: str, /, **bindings: Value) -> Rows | bool | rdflib.Graph:
         """The answer to a SPARQL query: rows of a SELECT, the truth of an ASK, else an rdflib graph.
 
         `bindings` bind variables to values; a text `<…>` is an IRI. The usual prefixes are known.
@@ -134,14 +103,11 @@ class Release:
         if query.form == "ASK":
             return bool(result)
         if is_graph(query):
-            return _rdflib_graph(result)
-        try:
-            solutions = tuple({name: python_value(term) for name, term in row.items()} for row in rows(result))
-        except (OSError, RuntimeError) as error:
-            raise QueryError(f"The query cannot be answered: {error}") from error
+            return rdflib_graph(result)
+        solutions = tuple({name: python_value(term) for name, term in row.items()} for row in rows(result))
         return Rows(tuple(variable.value for variable in result.variables), solutions)
 
-    def select(self, text: str, **bindings: Value) -> Rows:
+    def select(self, text: str, /, **bindings: Value) -> Rows:
         """The rows of a SELECT; `query` without its other forms.
 
         Raises: UsageError: the query is no SELECT. QueryError and the errors below it.
@@ -161,17 +127,23 @@ class Release:
     def record_line(self, record_id: str) -> str:
         """The bytes of a record as it was read, as one line of JSON.
 
-        Raises: NotFoundError: as `record`.
+        Raises: NotFoundError: as `record`. ReleaseError: the file is missing or not what the release was made with.
         """
         if record_id not in self._index:
             from difflib import get_close_matches
 
             close = tuple(get_close_matches(record_id, self._index, n=3, cutoff=0.5))
             raise NotFoundError(f"No record has the id {record_id!r}.", close)
-        offset, length = self._index[record_id]
-        with (self.folder / RECORDS).open("rb") as stream:
-            stream.seek(offset)
-            return stream.read(length).decode()
+        offset, length, sha256 = self._index[record_id]
+        try:
+            with (self.folder / RECORDS).open("rb") as stream:
+                stream.seek(offset)
+                line = stream.read(length)
+        except OSError as error:
+            raise ReleaseError(f"{self.folder / RECORDS} cannot be read: {error.strerror or error}") from error
+        if hashlib.sha256(line).hexdigest() != sha256:
+            raise ReleaseError(f"{self.folder / RECORDS} is damaged: {record_id} is not what the index says.")
+        return line.decode()
 
     def findings_of(self, record_id: str) -> Sequence[dict[str, Any]]:
         """The findings of the validation report on one record, as `validation.json` has them."""
@@ -181,11 +153,11 @@ class Release:
     def _findings(self) -> Mapping[str, list[dict[str, Any]]]:
         try:
             report = json.loads((self.folder / REPORT_JSON).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            found: dict[str, list[dict[str, Any]]] = {}
+            for finding in report["findings"]:
+                found.setdefault(str(finding["record"]), []).append(finding)
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise ReleaseError(f"{self.folder / REPORT_JSON} cannot be read: {error}") from error
-        found: dict[str, list[dict[str, Any]]] = {}
-        for finding in report["findings"]:
-            found.setdefault(str(finding["record"]), []).append(finding)
         return found
 
     @property
@@ -238,11 +210,12 @@ class Release:
         return record
 
     @cached_property
-    def _index(self) -> Mapping[str, tuple[int, int]]:
+    def _index(self) -> Mapping[str, tuple[int, int, str]]:
+        """Id -> (offset, length, SHA-256) of its line in the file of records; bytes."""
         try:
             lines = (self.folder / INDEX).read_text(encoding="utf-8").splitlines()
             parts = (line.split("\t") for line in lines)
-            return {record_id: (int(offset), int(length)) for record_id, offset, length, _ in parts}
+            return {record_id: (int(offset), int(length), sha256) for record_id, offset, length, sha256 in parts}
         except (OSError, ValueError) as error:
             raise ReleaseError(f"{self.folder / INDEX} cannot be read: {error}") from error
 
@@ -252,11 +225,12 @@ def find_release(name: str | Path) -> Path:
 
     Raises: ReleaseError: there is none; says how to make one.
     """
-    for path in (Path(name), Path("build") / name):
-        if (path / MANIFEST).is_file():
-            return path.resolve()
-    if (Path(name) / CURRENT / MANIFEST).is_file():
-        return (Path(name) / CURRENT).resolve()
+    try:
+        for path in (Path(name), Path("build") / name, Path(name) / CURRENT):
+            if (path / MANIFEST).is_file():
+                return path.resolve()
+    except OSError as error:
+        raise ReleaseError(f"There is no release at {name}: {error.strerror or error}.") from error
     raise ReleaseError(f"There is no release at {name}. Make one with: evkg build")
 
 
@@ -269,6 +243,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         if manifest["format"] != FORMAT:
             raise ReleaseError(f"{folder} has format {manifest['format']}; this evkg reads {FORMAT}.")
+        lacking = [key for key in _NEEDED if key not in manifest]
+        if lacking:
+            raise ReleaseError(f"{folder / MANIFEST} lacks {', '.join(lacking)}.")
         return cast("dict[str, Any]", manifest)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReleaseError(f"{folder / MANIFEST} cannot be read: {error}") from error
@@ -283,36 +260,3 @@ def open(release: str | Path = "build/current") -> Release:  # noqa: A001 - `evk
     True
     """
     return Release(find_release(release))
-
-
-_INTEGERS: Final = frozenset(XSD + name for name in ("integer", "int", "long", "nonNegativeInteger"))
-
-
-def python_value(term: Any) -> Any:
-    """The Python value of a term of the store: see `Rows`."""
-    datatype = getattr(term, "datatype", None)
-    if term is None or datatype is None:
-        return None if term is None else term.value
-    try:
-        if datatype.value in _INTEGERS:
-            return int(term.value)
-        if datatype.value == XSD + "decimal":
-            return Decimal(term.value)
-        if datatype.value in (XSD + "double", XSD + "float"):
-            return float(term.value)
-        if datatype.value == XSD + "boolean":
-            return term.value in ("true", "1")
-    except (ValueError, ArithmeticError):
-        return term.value
-    return term.value
-
-
-def _rdflib_graph(triples: Any) -> rdflib.Graph:
-    import rdflib
-
-    from evkg.validate import rdflib_term
-
-    graph = rdflib.Graph()
-    for triple in triples:
-        graph.add(tuple(rdflib_term(term) for term in triple))  # type: ignore[arg-type]
-    return graph

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
+from math import isfinite, isnan
 from typing import Final
 
 from evkg.convert import quote_literal
@@ -87,7 +88,8 @@ def read_query(text: str) -> Query:
     words = list(tokens(text))
     names = [word.text.upper() for word in words if word.kind == "word"]
     if _calls_service(words) or _calls_service(tokens(_resolve(text))):
-        raise QueryRefusedError("SERVICE is refused: no query reaches another server from here.")
+        message = "SERVICE is refused: no query reaches another server from here. No prefix may hold the word either."
+        raise QueryRefusedError(message)
     form = next((name for name in names if name in (*_FORMS, *_UPDATES)), None)
     if form in _UPDATES:
         raise QueryRefusedError(f"{form} is refused: the graph is read-only.")
@@ -100,20 +102,27 @@ def read_query(text: str) -> Query:
             line, column = place(text, word.offset)
             message = f"The prefix {prefix}: is not declared. Known without PREFIX: {', '.join(PREFIXES)}."
             raise QuerySyntaxError(f"Line {line}, column {column}: {message}", line, column)
-    return Query(text, str(form), "FROM" in names)
+    return Query(text, str(form), any(name.startswith("FROM") for name in names))
 
 
 def _calls_service(words: Iterable[Token]) -> bool:
-    """Whether SERVICE stands anywhere as a word.
+    """Whether SERVICE stands anywhere as a word, or could be read as one.
 
-    `?a<?b)SERVICE?x#>` reads as one IRI or as the end of a filter, whichever the parser tries first;
-    so an IRI that would hide the word behind a bracket counts too.
+    Oxigraph 0.5.13 needs no space around keywords: `SERVICESILENT<…>`, `1e5SERVICE<…>`, `trueSERVICE<…>` and
+    `SERVICEex:x` all call out (measured with a listening socket), so the word counts inside other words and
+    inside prefixes too. `?a<?b)SERVICE?x#>` reads as one IRI or as the end of a filter, whichever the parser
+    tries first; so an IRI that would hide the word behind a bracket counts as well.
     """
-    return any(
-        (word.kind == "word" and word.text.upper() == "SERVICE")
-        or (word.kind == "iri" and "SERVICE" in word.text.upper().partition(")")[2])
-        for word in words
-    )
+    return any("SERVICE" in _hiding_place(word).upper() for word in words)
+
+
+def _hiding_place(word: Token) -> str:
+    """The part of a word in which a parser might find a keyword."""
+    if word.kind in ("word", "tag"):
+        return word.text
+    if word.kind == "pname":
+        return word.text.partition(":")[0]
+    return word.text.partition(")")[2] if word.kind == "iri" else ""
 
 
 def _resolve(text: str) -> str:
@@ -162,9 +171,12 @@ def term_text(value: Value) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise UsageError(f"{value} is not a decimal number.")
         return f'"{value:f}"^^<{XSD}decimal>'
     if isinstance(value, float):
-        return f'"{value!r}"^^<{XSD}double>'
+        text = repr(value) if isfinite(value) else "NaN" if isnan(value) else "INF" if value > 0 else "-INF"
+        return f'"{text}"^^<{XSD}double>'
     if re.fullmatch(r'<[^<>"{}|^`\\\x00-\x20]*>', value):
         return value
     return quote_literal(value)
@@ -176,7 +188,7 @@ def bind(text: str, values: Mapping[str, Value]) -> str:
     A query that says `VALUES ?name { … }` gets the value in its place; any other gets a VALUES clause
     at the beginning of its pattern, so that the variable has this one value in it.
 
-    Raises: UsageError: a name is no variable of the query.
+    Raises: UsageError: a name is no variable of the query, or a value is a decimal that is no number.
 
     >>> bind("SELECT * { VALUES ?most { 6 } ?s ?p ?o }", {"most": 8})
     'SELECT * { VALUES ?most { 8 } ?s ?p ?o }'

@@ -36,7 +36,7 @@ def build_store(nquads: Path, folder: Path) -> None:
         store = ox.Store(str(folder))
         store.bulk_load(path=str(nquads), format=ox.RdfFormat.N_QUADS)
         store.flush()
-    except (OSError, SyntaxError) as error:
+    except (OSError, RuntimeError, SyntaxError) as error:
         raise ReleaseError(f"The store cannot be built in {folder}: {error}") from error
 
 
@@ -49,7 +49,7 @@ def open_store(folder: Path) -> ox.Store:
         raise ReleaseError(f"{folder} holds no store.")
     try:
         return ox.Store.read_only(str(folder))
-    except (OSError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise ReleaseError(f"The store in {folder} cannot be opened: {error}") from error
 
 
@@ -137,7 +137,13 @@ def _graph_bytes(triples: Any, format_name: str) -> bytes:
 
 
 def rows(result: Any) -> Iterator[dict[str, ox.NamedNode | ox.BlankNode | ox.Literal | None]]:
-    """The solutions of a SELECT as dicts from variable to term; an unbound variable is None."""
+    """The solutions of a SELECT as dicts from variable to term; an unbound variable is None.
+
+    Raises: QueryError: it cannot be evaluated to its end.
+    """
     names = [variable.value for variable in result.variables]
-    for solution in result:
-        yield {name: solution[name] for name in names}
+    try:
+        for solution in result:
+            yield {name: solution[name] for name in names}
+    except (OSError, RuntimeError) as error:
+        raise QueryError(f"The query cannot be answered: {error}") from error

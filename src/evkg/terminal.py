@@ -7,20 +7,13 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from evkg.finding import printable
+
 if TYPE_CHECKING:
     from evkg.view import View
 
 #: A table wider than the terminal is printed as one block a row instead.
 _GAP: Final = "  "
-
-
-def printable(text: str) -> str:
-    """`text` with control characters written out: a record's text must not steer a terminal.
-
-    >>> printable("a\\x1b[31mb")
-    'a\\\\x1b[31mb'
-    """
-    return "".join(c if c.isprintable() else {"\n": " ", "\t": " "}.get(c, f"\\x{ord(c):02x}") for c in text)
 
 
 def _width(text: str) -> int:

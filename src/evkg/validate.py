@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Final
@@ -140,7 +140,7 @@ def run_shapes(graph: Graph, shapes: Shapes) -> list[Result]:
     if not isinstance(report, rdflib.Graph):
         raise VocabularyError(f"The shapes in {shapes.folder} are broken: {report}")
     found = [_result(report, node) for node in report.subjects(rdflib.RDF.type, rdflib.URIRef(SH + "ValidationResult"))]
-    return sorted(set(found), key=lambda r: (r.focus, r.shape, r.path or "", r.value or "", r.component))
+    return sorted(set(found), key=lambda result: [str(part) for part in astuple(result)])
 
 
 def _result(report: Graph, node: Node) -> Result:

@@ -1,0 +1,97 @@
+"""Data sets and runs of the command line for tests of what stands above the conversion."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from evkg.build import build_release
+from evkg.jsontext import encode_json
+from evkg.release import Release
+
+ROOT = Path(__file__).resolve().parents[1]
+AT = datetime(2026, 11, 1, tzinfo=UTC)
+BASE = "https://w3id.org/evkg/"
+
+ASPIDOVA = "model-execution-20261011-"
+SAADAT = "saadat-fellay-20261015-"
+#: The four results whose source has an open concern.
+THROUGHPUT_256 = f"{ASPIDOVA}result-aspidova2026-gena-base-throughput-l256"
+THROUGHPUT_512 = f"{ASPIDOVA}result-aspidova2026-gena-base-throughput-l512"
+BATCH_256 = f"{ASPIDOVA}result-aspidova2026-gena-base-batch-l256"
+BATCH_512 = f"{ASPIDOVA}result-aspidova2026-gena-base-batch-l512"
+DOUBTED_RESULTS = (BATCH_256, BATCH_512, THROUGHPUT_256, THROUGHPUT_512)
+DOUBTED_CONFIGURATION = f"{ASPIDOVA}config-aspidova2026-gena-base"
+DOUBTED_SOURCE = f"{ASPIDOVA}source-aspidova2026"
+#: Record -> exactly what its source prints.
+PRINTED = {
+    f"{SAADAT}result-nt-2-5b-training-memory-checkpointing": "33.88",
+    f"{SAADAT}result-nt-2-5b-training-memory-deepspeed": "11.49",
+    f"{SAADAT}result-gena-lm-110m-pseudo-perplexity-agreement": "r = 1.00",
+    BATCH_256: "6637",
+}
+#: The one result that has a review; it was automated.
+REVIEWED = f"{SAADAT}result-nt-2-5b-quantization-memory-4bit"
+
+
+def copy_seed(folder: Path) -> Path:
+    """A copy of the seed data set that a test may change."""
+    return Path(shutil.copytree(ROOT / "graph", folder))
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    """Replace the one place where a file says `old`."""
+    text = file.read_text(encoding="utf-8")
+    assert text.count(old) == 1, (file, old, text.count(old))
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def record(record_id: str, kind: str, **changes: Any) -> dict[str, Any]:
+    """A record with nothing in it but what is given."""
+    return {
+        "id": record_id,
+        "kind": kind,
+        "name": record_id,
+        "description": "",
+        "status": "discovered",
+        "facets": {},
+        "source_ids": [],
+        "links": [],
+        "attributes": {},
+        **changes,
+    }
+
+
+def write_records(file: Path, *records: Mapping[str, Any]) -> Path:
+    """A JSON Lines file of records."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(f"{encode_json(dict(item))}\n" for item in records), encoding="utf-8")
+    return file
+
+
+def build_draft(path: Path, out: Path) -> Release:
+    """A release of a data set, whatever is wrong with it."""
+    release = build_release(path, out, at=AT, draft=True).release
+    assert release is not None
+    return release
+
+
+def run_evkg(
+    *arguments: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] | None = None, stdin: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    """`evkg` in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "evkg.cli", *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, **(environment or {})},
+        input=stdin,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )

@@ -1,0 +1,411 @@
+"""Derived facts: owlrl's closure and no more, rules that reach what they should, and nothing forbidden."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyoxigraph as ox
+import pytest
+
+from evkg.check import Checked, check_dataset
+from evkg.derive import Rule, derive, load_axioms, load_rules
+from evkg.errors import InconsistencyError, VocabularyError
+from evkg.namespaces import DCTERMS, EVKG, OWL, PROV, RDF, RDFS
+from tests import owl
+from tests.builds import (
+    BASE,
+    BATCH_256,
+    DOUBTED_CONFIGURATION,
+    DOUBTED_RESULTS,
+    DOUBTED_SOURCE,
+    PRINTED,
+    ROOT,
+    THROUGHPUT_256,
+    THROUGHPUT_512,
+    record,
+    write_records,
+)
+
+ONTOLOGY = ROOT / "ontology"
+CLASH = ROOT / "tests/records/derive/evaluation-that-is-a-result.nq"
+
+
+@pytest.fixture(scope="module")
+def checked() -> Checked:
+    return check_dataset(ROOT / "graph")
+
+
+@pytest.fixture(scope="module")
+def derived(checked: Checked) -> list[ox.Quad]:
+    return owl.parse(derive(checked.quads, BASE, load_axioms(), load_rules()))
+
+
+def subject_ids(quads: list[ox.Quad], predicate: str) -> set[str]:
+    """The ids of the things that have a property."""
+    found = {quad.subject.value for quad in quads if quad.predicate.value == predicate}
+    assert all(iri.startswith(f"{BASE}id/") for iri in found)
+    return {iri.removeprefix(f"{BASE}id/") for iri in found}
+
+
+def concerns_on(tmp_path: Path, *records: dict[str, Any]) -> set[tuple[str, str]]:
+    """(id of a thing, record of the concern) for each derived open concern on these records."""
+    file = write_records(tmp_path / "records.jsonl", *records)
+    checked = check_dataset(file, is_open=True)
+    quads = owl.parse(derive(checked.quads, BASE, load_axioms(), load_rules()))
+    return {
+        (quad.subject.value.rsplit("/", 1)[1], quad.object.value.rsplit("/", 1)[1].partition("#")[0])
+        for quad in quads
+        if quad.predicate.value == f"{EVKG}openConcern"
+    }
+
+
+# ---- The axioms, beside the normative reasoner ----
+
+
+def test_the_closure_of_the_seed_data_is_that_of_owlrl(checked: Checked) -> None:
+    asserted = owl.parse(checked.quads)
+    subjects = {str(quad.subject) for quad in asserted}
+    ours = owl.facts_of_quads([*asserted, *owl.parse(derive(checked.quads, BASE, load_axioms()))], subjects)
+    graph = owl.closure(checked.quads, ONTOLOGY)
+    theirs = owl.facts_of_graph(graph, subjects)
+    assert len(ours) > 1500
+    assert sorted(ours - theirs) == []
+    assert sorted(theirs - ours) == []
+    assert owl.error_messages(graph) == []
+
+
+def test_an_evaluation_that_is_also_a_result_stops_the_build_and_owlrl_reports_it_too() -> None:
+    lines = CLASH.read_text(encoding="utf-8").splitlines()
+    with pytest.raises(InconsistencyError, match="id/both.*prov:Activity.*prov:Entity"):
+        derive(lines, BASE, load_axioms())
+    messages = owl.error_messages(owl.closure(lines, ONTOLOGY))
+    assert len(messages) == 1
+    assert "Disjoint classes" in messages[0]
+    assert f"{BASE}id/both" in messages[0]
+
+
+def test_either_type_alone_is_consistent_for_both() -> None:
+    for line in CLASH.read_text(encoding="utf-8").splitlines():
+        assert derive([line], BASE, load_axioms())
+        assert owl.error_messages(owl.closure([line], ONTOLOGY)) == []
+
+
+def test_every_axiom_of_the_ontology_has_a_rule() -> None:
+    store = ox.Store()
+    for file in ONTOLOGY.rglob("*.ttl"):
+        store.load(path=str(file), format=ox.RdfFormat.TURTLE)
+    names = [rule.name for rule in load_axioms().rules]
+    for predicate, prefix, rules in (
+        (f"{RDFS}subClassOf", "rdfs:subClassOf", 1),
+        (f"{RDFS}subPropertyOf", "rdfs:subPropertyOf", 1),
+        (f"{OWL}inverseOf", "owl:inverseOf", 2),
+        (f"{OWL}propertyChainAxiom", "owl:propertyChainAxiom", 1),
+    ):
+        axioms = list(store.quads_for_pattern(None, ox.NamedNode(predicate), None))
+        assert axioms
+        assert len([name for name in names if name.endswith(f" {prefix}")]) == rules * len(axioms)
+    assert (f"{PROV}Activity", f"{PROV}Entity") in load_axioms().disjoint
+
+
+@pytest.mark.parametrize(
+    "axiom",
+    [
+        "evkg:a owl:equivalentClass evkg:b .",
+        "evkg:a owl:equivalentProperty evkg:b .",
+        "evkg:a owl:sameAs evkg:b .",
+        "evkg:a a owl:TransitiveProperty .",
+        "evkg:a a owl:SymmetricProperty .",
+        "evkg:a a owl:FunctionalProperty .",
+        "evkg:a a owl:InverseFunctionalProperty .",
+        "evkg:a rdfs:domain evkg:B .",
+        "evkg:a rdfs:range evkg:B .",
+        "evkg:a owl:propertyDisjointWith evkg:b .",
+        "[] owl:onProperty evkg:a ; owl:hasValue evkg:b .",
+        "evkg:A owl:unionOf ( evkg:B evkg:C ) .",
+    ],
+)
+def test_an_axiom_without_a_rule_is_an_error_and_never_passed_over(tmp_path: Path, axiom: str) -> None:
+    prefixes = f"@prefix evkg: <{EVKG}> . @prefix owl: <{OWL}> . @prefix rdfs: <{RDFS}> .\n"
+    (tmp_path / "evkg.ttl").write_text(prefixes + axiom, encoding="utf-8")
+    with pytest.raises(VocabularyError, match="no rule"):
+        load_axioms(tmp_path)
+
+
+def test_subclasses_and_subproperties_are_followed_all_the_way_up() -> None:
+    line = f"<{BASE}id/c> <{RDF}type> <{EVKG}Configuration> <{BASE}record/c> ."
+    types = {quad.object.value for quad in owl.parse(derive([line], BASE, load_axioms()))}
+    assert {f"{EVKG}System", f"{PROV}Entity"} <= types
+
+
+# ---- Asserted and derived can be told apart ----
+
+
+def test_no_derived_fact_is_asserted_and_no_triple_is_derived_twice(checked: Checked, derived: list[ox.Quad]) -> None:
+    def triples(quads: list[ox.Quad]) -> list[tuple[str, str, str]]:
+        return [(str(quad.subject), str(quad.predicate), str(quad.object)) for quad in quads]
+
+    assert len(derived) > 300
+    assert len(set(triples(derived))) == len(derived)
+    assert not set(triples(derived)) & set(triples(owl.parse(checked.quads)))
+
+
+def test_all_derived_facts_stand_in_the_derived_graph_and_have_no_blank_node(derived: list[ox.Quad]) -> None:
+    assert {str(quad.graph_name) for quad in derived} == {f"<{BASE}graph/derived>"}
+    assert all(isinstance(quad.subject, ox.NamedNode) for quad in derived)
+    assert not any(isinstance(quad.object, ox.BlankNode) for quad in derived)
+
+
+def test_deriving_twice_gives_the_same_lines_in_order(checked: Checked) -> None:
+    first = derive(checked.quads, BASE, load_axioms(), load_rules())
+    assert first == derive(list(reversed(checked.quads)), BASE, load_axioms(), load_rules())
+    assert first == sorted(set(first))
+
+
+# ---- What must never be derived ----
+
+
+def test_nothing_is_derived_to_be_the_same_as_anything(derived: list[ox.Quad]) -> None:
+    assert not any(quad.predicate.value.startswith(OWL) for quad in derived)
+
+
+def test_the_only_derived_literals_are_counts_of_printed_decimals(derived: list[ox.Quad]) -> None:
+    literals = {quad.predicate.value for quad in derived if isinstance(quad.object, ox.Literal)}
+    assert literals == {f"{EVKG}printedDecimals"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "status",
+        "family",
+        "metric",
+        "unit",
+        "printedValue",
+        "numericValue",
+        "numericText",
+        "review",
+        "missing",
+        "system",
+    ],
+)
+def test_no_status_family_or_value_is_derived(derived: list[ox.Quad], name: str) -> None:
+    assert not [quad for quad in derived if quad.predicate.value == EVKG + name]
+
+
+def test_the_derived_properties_are_exactly_these(derived: list[ox.Quad]) -> None:
+    names = {quad.predicate.value for quad in derived if quad.predicate.value.startswith(EVKG)}
+    assert {name.removeprefix(EVKG) for name in names} == {
+        "evaluatedIn",
+        "hasResult",
+        "openConcern",
+        "printedDecimals",
+        "testedBy",
+        "testedOn",
+        "testedSystem",
+    }
+
+
+def test_a_result_belongs_to_the_tested_system_only_and_not_to_its_family(derived: list[ox.Quad]) -> None:
+    tested = {
+        quad.subject.value.removeprefix(f"{BASE}id/"): quad.object.value.removeprefix(f"{BASE}id/")
+        for quad in derived
+        if quad.predicate.value == f"{EVKG}testedSystem"
+    }
+    assert len(tested) == 14
+    assert {tested[result] for result in DOUBTED_RESULTS} == {DOUBTED_CONFIGURATION}
+    assert not {"gena-lm", "nucleotide-transformer"} & {
+        quad.object.value.rsplit("/", 1)[1] for quad in derived if quad.predicate.value.startswith(f"{EVKG}tested")
+    }
+    assert not {"gena-lm", "nucleotide-transformer"} & subject_ids(derived, f"{EVKG}evaluatedIn")
+
+
+def test_results_stay_with_their_system_however_systems_are_related(tmp_path: Path) -> None:
+    def link(relation: str, target: str) -> dict[str, str]:
+        return {"relation": relation, "target_id": target}
+
+    systems = [record("base", "model")] + [
+        record(relation, kind, links=[link(relation.replace("-", "_"), "base")])
+        for relation, kind in (("variant-of", "model"), ("configuration-of", "configuration"), ("alias-of", "model"))
+    ]
+    evaluation = record("e", "evaluation", links=[link("system", "base"), link("assessment", "t"), link("data", "d")])
+    result = record("r", "result", links=[link("evaluation", "e")])
+    file = write_records(
+        tmp_path / "r.jsonl", *systems, evaluation, result, record("t", "task"), record("d", "dataset")
+    )
+    quads = owl.parse(derive(check_dataset(file).quads, BASE, load_axioms(), load_rules()))
+    tested = [(q.subject.value, q.object.value) for q in quads if q.predicate.value == f"{EVKG}testedSystem"]
+    assert tested == [(f"{BASE}id/r", f"{BASE}id/base")]
+    assert subject_ids(quads, f"{EVKG}evaluatedIn") == {"base"}
+
+
+def test_a_result_that_supersedes_another_is_neither_its_revision_nor_derived_from_it(tmp_path: Path) -> None:
+    links = [{"relation": "supersedes", "target_id": "old"}]
+    file = write_records(tmp_path / "r.jsonl", record("new", "result", links=links), record("old", "result"))
+    checked = check_dataset(file, is_open=True)
+    quads = owl.parse([*checked.quads, *derive(checked.quads, BASE, load_axioms(), load_rules())])
+    between = {
+        quad.predicate.value
+        for quad in quads
+        if "/new" in quad.subject.value and isinstance(quad.object, ox.NamedNode) and "/old" in quad.object.value
+    }
+    assert between == {f"{EVKG}supersedes"}
+
+
+# ---- The rules ----
+
+
+def test_the_concern_reaches_exactly_what_cites_its_source(derived: list[ox.Quad]) -> None:
+    assert subject_ids(derived, f"{EVKG}openConcern") == {
+        DOUBTED_SOURCE,
+        DOUBTED_CONFIGURATION,
+        *DOUBTED_RESULTS,
+        "model-execution-20261011-data-aspidova2026-fixed-length-tokens",
+        "model-execution-20261011-eval-aspidova2026-gena-base-throughput",
+        "model-execution-20261011-protocol-aspidova2026-a100-inference-throughput",
+    }
+    concerns = {quad.object.value for quad in derived if quad.predicate.value == f"{EVKG}openConcern"}
+    assert len(concerns) == 1
+
+
+def source(record_id: str, **concern: Any) -> dict[str, Any]:
+    concerns = [{"source_id": record_id, "message": "odd numbers", **concern}]
+    return record(record_id, "source", attributes={"evidence_concerns": concerns})
+
+
+def cites(record_id: str, source_id: str, **attributes: Any) -> dict[str, Any]:
+    return record(record_id, "result", source_ids=[source_id], attributes=attributes)
+
+
+def test_a_concern_that_names_a_record_reaches_that_record_and_its_source_only(tmp_path: Path) -> None:
+    found = concerns_on(tmp_path, source("s", targets=["r1"]), cites("r1", "s"), cites("r2", "s"))
+    assert found == {("s", "s"), ("r1", "s")}
+
+
+@pytest.mark.parametrize("metric", ["peak-memory", "ndcg@10"])
+def test_a_concern_that_names_a_metric_reaches_its_results_only(tmp_path: Path, metric: str) -> None:
+    found = concerns_on(
+        tmp_path,
+        source("s", targets=[metric]),
+        cites("r1", "s", metric=metric),
+        cites("r2", "s", metric=f"not-{metric}"),
+        cites("elsewhere", "other-source", metric=metric),
+    )
+    assert found == {("s", "s"), ("r1", "s")}
+
+
+def test_a_target_that_does_not_cite_the_source_is_not_touched(tmp_path: Path) -> None:
+    found = concerns_on(tmp_path, source("s", targets=["r1"]), cites("r1", "other"), record("other", "source"))
+    assert found == {("s", "s")}
+
+
+def test_one_concern_with_targets_does_not_hide_another_without(tmp_path: Path) -> None:
+    found = concerns_on(
+        tmp_path, source("s1"), source("s2", targets=["r2"]), cites("r1", "s1"), cites("r2", "s2"), cites("r3", "s2")
+    )
+    assert found == {("s1", "s1"), ("r1", "s1"), ("s2", "s2"), ("r2", "s2")}
+
+
+def test_a_resolved_concern_reaches_nothing(tmp_path: Path) -> None:
+    resolved = {"at": "2026-10-20", "by": "codex", "reason": "The authors corrected the table."}
+    assert concerns_on(tmp_path, source("s", resolved=resolved), cites("r", "s")) == set()
+
+
+def test_a_record_that_cites_two_doubtful_sources_has_both_concerns(tmp_path: Path) -> None:
+    both = record("r", "result", source_ids=["s1", "s2"])
+    found = concerns_on(tmp_path, source("s1"), source("s2"), both)
+    assert {pair for pair in found if pair[0] == "r"} == {("r", "s1"), ("r", "s2")}
+
+
+def test_printed_decimals_count_what_is_printed(derived: list[ox.Quad]) -> None:
+    decimals = {
+        quad.subject.value.removeprefix(f"{BASE}id/"): int(quad.object.value)
+        for quad in derived
+        if quad.predicate.value == f"{EVKG}printedDecimals"
+    }
+    by_text = {PRINTED[result]: decimals[result] for result in PRINTED}
+    assert by_text == {"33.88": 2, "11.49": 2, "r = 1.00": 2, "6637": 0}
+    assert decimals[BATCH_256] == 0
+    assert not {THROUGHPUT_256, THROUGHPUT_512} & decimals.keys()
+    assert len(decimals) == 12
+
+
+@pytest.mark.parametrize(
+    ("printed", "decimals"),
+    [
+        ("5.600", 3),
+        ("-0.50", 2),
+        ("−0.5", 1),
+        ("+5", 0),
+        ("r=0.98", 2),
+        ("87.3%", 1),
+        ("87.30 %", 2),
+        ("0.87 (0.81-0.93)", None),
+        ("1e-3", None),
+        ("1,234.5", None),
+        ("12/15", None),
+        ("n.s.", None),
+        ("82.", None),
+        ("", None),
+    ],
+)
+def test_only_one_plain_number_has_printed_decimals(printed: str, decimals: int | None) -> None:
+    line = f'<urn:r> <{EVKG}printedValue> "{printed}" <urn:g> .'
+    quads = owl.parse(derive([line], BASE, load_axioms(), load_rules()))
+    found = [int(quad.object.value) for quad in quads if quad.predicate.value == f"{EVKG}printedDecimals"]
+    assert found == ([] if decimals is None else [decimals])
+
+
+def test_a_value_is_quoted_from_the_artifact_of_the_one_source(tmp_path: Path) -> None:
+    paper = record("s", "source", attributes={"artifact_sha256": "a" * 64})
+    other = record("s2", "source", attributes={"artifact_sha256": "b" * 64})
+    one = record("r1", "result", source_ids=["s"], attributes={"printed_value": "1.0"})
+    two = record("r2", "result", source_ids=["s", "s2"], attributes={"printed_value": "2.0"})
+    checked = check_dataset(write_records(tmp_path / "r.jsonl", paper, other, one, two), is_open=True)
+    quads = owl.parse(derive(checked.quads, BASE, load_axioms(), load_rules()))
+    quoted = [(q.subject.value, q.object.value) for q in quads if q.predicate.value == f"{PROV}wasQuotedFrom"]
+    assert quoted == [(f"{BASE}record/r1#quote-printed_value", f"{BASE}artifact/{'a' * 64}")]
+
+
+def test_every_seed_value_with_a_captured_artifact_says_what_it_is_quoted_from(
+    checked: Checked, derived: list[ox.Quad]
+) -> None:
+    quoted = {
+        q.subject.value for q in [*owl.parse(checked.quads), *derived] if q.predicate.value == f"{PROV}wasQuotedFrom"
+    }
+    with_artifact = {
+        item.id
+        for item in checked.dataset.records.values()
+        if item.kind == "result"
+        and "printed_value" in item.attributes
+        and "artifact_sha256" in checked.dataset.records[str(list_of(item.data["source_ids"])[0])].attributes
+    }
+    assert with_artifact
+    assert {f"{BASE}record/{result}#quote-printed_value" for result in with_artifact} <= quoted
+
+
+def list_of(value: object) -> list[object]:
+    assert isinstance(value, list)
+    return value
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("CONSTRUCT { ?s ?p", "expected"),
+        ("SELECT * { ?s ?p ?o }", "not a CONSTRUCT query"),
+        ("ASK {}", "not a CONSTRUCT"),
+    ],
+)
+def test_a_broken_rule_is_named(query: str, message: str) -> None:
+    with pytest.raises(VocabularyError, match=rf"queries/rules/odd\.rq.*{message}"):
+        derive([], BASE, load_axioms(), [Rule("odd", query)])
+
+
+def test_a_folder_without_rules_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(VocabularyError, match="no rule"):
+        load_rules(tmp_path)
+
+
+def test_titles_of_things_are_not_derived(derived: list[ox.Quad]) -> None:
+    assert not [quad for quad in derived if quad.predicate.value in (f"{RDFS}label", f"{DCTERMS}title")]
