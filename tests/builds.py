@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -95,3 +98,26 @@ def run_evkg(
         timeout=120,
         check=False,
     )
+
+
+@contextmanager
+def listening() -> Iterator[tuple[str, list[bytes]]]:
+    """The address of a socket on this machine, and what it was asked so far; it answers with status 500."""
+    seen: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                with connection:
+                    seen.append(connection.recv(1000))
+                    connection.sendall(b"HTTP/1.1 500 Never\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/", seen
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join(5)

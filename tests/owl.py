@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import owlrl
 import pyoxigraph as ox
@@ -19,7 +20,7 @@ _ERROR_MESSAGE = rdflib.URIRef("http://www.daml.org/2002/03/agents/agent-ont#err
 _TYPE = f"<{RDF}type>"
 
 
-def parse(lines: Iterable[str]) -> list[ox.Quad]:
+def parse(lines: Iterable[str]) -> list[Any]:
     """The quads of N-Quads lines."""
     return list(ox.parse(input="\n".join([*lines, ""]).encode(), format=ox.RdfFormat.N_QUADS))
 
@@ -47,7 +48,7 @@ def facts_of_graph(graph: rdflib.Graph, subjects: set[str]) -> set[Fact]:
     return {fact for fact in triples if is_compared(fact, subjects)}
 
 
-def facts_of_quads(quads: Iterable[ox.Quad], subjects: set[str]) -> set[Fact]:
+def facts_of_quads(quads: Iterable[Any], subjects: set[str]) -> set[Fact]:
     """The same facts in quads. Literals are written as rdflib writes them."""
     triples = ((str(quad.subject), str(quad.predicate), rdflib_term(quad.object).n3()) for quad in quads)
     return {fact for fact in triples if is_compared(fact, subjects)}

@@ -37,11 +37,11 @@ def checked() -> Checked:
 
 
 @pytest.fixture(scope="module")
-def derived(checked: Checked) -> list[ox.Quad]:
+def derived(checked: Checked) -> list[Any]:
     return owl.parse(derive(checked.quads, BASE, load_axioms(), load_rules()))
 
 
-def subject_ids(quads: list[ox.Quad], predicate: str) -> set[str]:
+def subject_ids(quads: list[Any], predicate: str) -> set[str]:
     """The ids of the things that have a property."""
     found = {quad.subject.value for quad in quads if quad.predicate.value == predicate}
     assert all(iri.startswith(f"{BASE}id/") for iri in found)
@@ -77,18 +77,12 @@ def test_the_closure_of_the_seed_data_is_that_of_owlrl(checked: Checked) -> None
 
 def test_an_evaluation_that_is_also_a_result_stops_the_build_and_owlrl_reports_it_too() -> None:
     lines = CLASH.read_text(encoding="utf-8").splitlines()
-    with pytest.raises(InconsistencyError, match="id/both.*prov:Activity.*prov:Entity"):
+    with pytest.raises(InconsistencyError, match=r"id/both.*prov:Activity.*prov:Entity"):
         derive(lines, BASE, load_axioms())
     messages = owl.error_messages(owl.closure(lines, ONTOLOGY))
     assert len(messages) == 1
     assert "Disjoint classes" in messages[0]
     assert f"{BASE}id/both" in messages[0]
-
-
-def test_either_type_alone_is_consistent_for_both() -> None:
-    for line in CLASH.read_text(encoding="utf-8").splitlines():
-        assert derive([line], BASE, load_axioms())
-        assert owl.error_messages(owl.closure([line], ONTOLOGY)) == []
 
 
 def test_every_axiom_of_the_ontology_has_a_rule() -> None:
@@ -141,8 +135,8 @@ def test_subclasses_and_subproperties_are_followed_all_the_way_up() -> None:
 # ---- Asserted and derived can be told apart ----
 
 
-def test_no_derived_fact_is_asserted_and_no_triple_is_derived_twice(checked: Checked, derived: list[ox.Quad]) -> None:
-    def triples(quads: list[ox.Quad]) -> list[tuple[str, str, str]]:
+def test_no_derived_fact_is_asserted_and_no_triple_is_derived_twice(checked: Checked, derived: list[Any]) -> None:
+    def triples(quads: list[Any]) -> list[tuple[str, str, str]]:
         return [(str(quad.subject), str(quad.predicate), str(quad.object)) for quad in quads]
 
     assert len(derived) > 300
@@ -150,7 +144,7 @@ def test_no_derived_fact_is_asserted_and_no_triple_is_derived_twice(checked: Che
     assert not set(triples(derived)) & set(triples(owl.parse(checked.quads)))
 
 
-def test_all_derived_facts_stand_in_the_derived_graph_and_have_no_blank_node(derived: list[ox.Quad]) -> None:
+def test_all_derived_facts_stand_in_the_derived_graph_and_have_no_blank_node(derived: list[Any]) -> None:
     assert {str(quad.graph_name) for quad in derived} == {f"<{BASE}graph/derived>"}
     assert all(isinstance(quad.subject, ox.NamedNode) for quad in derived)
     assert not any(isinstance(quad.object, ox.BlankNode) for quad in derived)
@@ -165,35 +159,21 @@ def test_deriving_twice_gives_the_same_lines_in_order(checked: Checked) -> None:
 # ---- What must never be derived ----
 
 
-def test_nothing_is_derived_to_be_the_same_as_anything(derived: list[ox.Quad]) -> None:
+def test_nothing_is_derived_to_be_the_same_as_anything(derived: list[Any]) -> None:
     assert not any(quad.predicate.value.startswith(OWL) for quad in derived)
 
 
-def test_the_only_derived_literals_are_counts_of_printed_decimals(derived: list[ox.Quad]) -> None:
+def test_the_only_derived_literals_are_counts_of_printed_decimals(derived: list[Any]) -> None:
     literals = {quad.predicate.value for quad in derived if isinstance(quad.object, ox.Literal)}
     assert literals == {f"{EVKG}printedDecimals"}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "status",
-        "family",
-        "metric",
-        "unit",
-        "printedValue",
-        "numericValue",
-        "numericText",
-        "review",
-        "missing",
-        "system",
-    ],
-)
-def test_no_status_family_or_value_is_derived(derived: list[ox.Quad], name: str) -> None:
+@pytest.mark.parametrize("name", ["status", "family", "metric", "unit", "printedValue", "numericText", "review"])
+def test_no_status_family_or_value_is_derived(derived: list[Any], name: str) -> None:
     assert not [quad for quad in derived if quad.predicate.value == EVKG + name]
 
 
-def test_the_derived_properties_are_exactly_these(derived: list[ox.Quad]) -> None:
+def test_the_derived_properties_are_exactly_these(derived: list[Any]) -> None:
     names = {quad.predicate.value for quad in derived if quad.predicate.value.startswith(EVKG)}
     assert {name.removeprefix(EVKG) for name in names} == {
         "evaluatedIn",
@@ -206,7 +186,7 @@ def test_the_derived_properties_are_exactly_these(derived: list[ox.Quad]) -> Non
     }
 
 
-def test_a_result_belongs_to_the_tested_system_only_and_not_to_its_family(derived: list[ox.Quad]) -> None:
+def test_a_result_belongs_to_the_tested_system_only_and_not_to_its_family(derived: list[Any]) -> None:
     tested = {
         quad.subject.value.removeprefix(f"{BASE}id/"): quad.object.value.removeprefix(f"{BASE}id/")
         for quad in derived
@@ -255,7 +235,7 @@ def test_a_result_that_supersedes_another_is_neither_its_revision_nor_derived_fr
 # ---- The rules ----
 
 
-def test_the_concern_reaches_exactly_what_cites_its_source(derived: list[ox.Quad]) -> None:
+def test_the_concern_reaches_exactly_what_cites_its_source(derived: list[Any]) -> None:
     assert subject_ids(derived, f"{EVKG}openConcern") == {
         DOUBTED_SOURCE,
         DOUBTED_CONFIGURATION,
@@ -317,7 +297,7 @@ def test_a_record_that_cites_two_doubtful_sources_has_both_concerns(tmp_path: Pa
     assert {pair for pair in found if pair[0] == "r"} == {("r", "s1"), ("r", "s2")}
 
 
-def test_printed_decimals_count_what_is_printed(derived: list[ox.Quad]) -> None:
+def test_printed_decimals_count_what_is_printed(derived: list[Any]) -> None:
     decimals = {
         quad.subject.value.removeprefix(f"{BASE}id/"): int(quad.object.value)
         for quad in derived
@@ -368,19 +348,18 @@ def test_a_value_is_quoted_from_the_artifact_of_the_one_source(tmp_path: Path) -
 
 
 def test_every_seed_value_with_a_captured_artifact_says_what_it_is_quoted_from(
-    checked: Checked, derived: list[ox.Quad]
+    checked: Checked, derived: list[Any]
 ) -> None:
-    quoted = {
-        q.subject.value for q in [*owl.parse(checked.quads), *derived] if q.predicate.value == f"{PROV}wasQuotedFrom"
-    }
+    quads = [*owl.parse(checked.quads), *derived]
+    quoted = {quad.subject.value for quad in quads if quad.predicate.value == f"{PROV}wasQuotedFrom"}
+    records = checked.dataset.records
     with_artifact = {
         item.id
-        for item in checked.dataset.records.values()
-        if item.kind == "result"
-        and "printed_value" in item.attributes
-        and "artifact_sha256" in checked.dataset.records[str(list_of(item.data["source_ids"])[0])].attributes
+        for item in records.values()
+        if "printed_value" in item.attributes
+        and "artifact_sha256" in records[str(list_of(item.data["source_ids"])[0])].attributes
     }
-    assert with_artifact
+    assert len(with_artifact) == 10
     assert {f"{BASE}record/{result}#quote-printed_value" for result in with_artifact} <= quoted
 
 
@@ -393,8 +372,8 @@ def list_of(value: object) -> list[object]:
     ("query", "message"),
     [
         ("CONSTRUCT { ?s ?p", "expected"),
-        ("SELECT * { ?s ?p ?o }", "not a CONSTRUCT query"),
-        ("ASK {}", "not a CONSTRUCT"),
+        ("SELECT * { ?s ?p ?o }", "is not a CONSTRUCT"),
+        ("ASK {}", "is not a CONSTRUCT"),
     ],
 )
 def test_a_broken_rule_is_named(query: str, message: str) -> None:
@@ -407,5 +386,10 @@ def test_a_folder_without_rules_is_an_error(tmp_path: Path) -> None:
         load_rules(tmp_path)
 
 
-def test_titles_of_things_are_not_derived(derived: list[ox.Quad]) -> None:
+def test_titles_of_things_are_not_derived(derived: list[Any]) -> None:
     assert not [quad for quad in derived if quad.predicate.value in (f"{RDFS}label", f"{DCTERMS}title")]
+
+
+def test_either_type_alone_is_consistent() -> None:
+    for line in CLASH.read_text(encoding="utf-8").splitlines():
+        assert derive([line], BASE, load_axioms())

@@ -28,7 +28,7 @@ from evkg.build import build_release
 from evkg.errors import UsageError
 from evkg.negotiate import GRAPHS, RECORDS, TABLES, Variant
 from evkg.release import Release
-from evkg.server import DRAFT_HEADER, make_app, serve
+from evkg.server import DRAFT_HEADER, _listen, make_app, serve
 from tests.conftest import BASE, ROOT
 
 PUBLIC = "https://example.org/evkg"
@@ -590,6 +590,11 @@ def test_ctrl_c_ends_the_server_its_queries_and_its_workers(served: Served) -> N
     for process in workers:
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
+
+
+def test_responses_do_not_wait_for_acknowledgements() -> None:
+    with _listen("127.0.0.1", 0) as listener:
+        assert listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_a_port_that_is_taken_is_one_clear_error(release: Release) -> None:

@@ -26,6 +26,7 @@ class Checked:
 
     @property
     def violations(self) -> int:
+        """How many findings are violations (count)."""
         return summarise(self.findings, self.dataset.count).violations
 
 

@@ -158,7 +158,10 @@ def _fail(message: str, words: Sequence[str]) -> int:
         a == "--format" and b == "json" for a, b in pairwise(words)
     )
     if wants_json:
-        print(json.dumps({"error": message}))
+        try:
+            print(json.dumps({"error": message}), flush=True)
+        except OSError as error:
+            _give_up(error)
     print(f"evkg: {message}", file=sys.stderr)
     return _EXIT_FAILURE
 

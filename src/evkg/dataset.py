@@ -16,15 +16,19 @@ from evkg.finding import Finding
 from evkg.jsontext import Json
 from evkg.keys import check_keys
 from evkg.namespaces import EVKG, NS, PROV, RDF, RDFS, SKOS, SPDX, XSD, graph_iri
-from evkg.reader import DATASET_FILE, read_records
+from evkg.reader import DATASET_FILE, read_records, record_files
 from evkg.record import Record
 from evkg.references import check_references
 from evkg.vocabulary import Vocabulary
 from evkg.yamltext import Mapping, Scalar, YamlError, parse_yaml
 
-_BASE_IRI: Final = re.compile(r"https?://[^\s<>\"{}|\\^`]+[/#]\Z")
+#: Fragments name the parts of records, so the base can have none.
+_BASE_IRI: Final = re.compile(r"https?://[^\s<>\"{}|\\^`/?#]+(/[^\s<>\"{}|\\^`?#]*)?/\Z")
 #: What a data set says of itself; each is a text or a reason why there is none.
 FACTS: Final = ("title", "description", "licence", "publisher", "contact", "language")
+
+#: Why a field may have no value. Source: contract section 6; a test holds it against the scheme missingness.
+_REASONS: Final = ("unreported", "unextracted", "unavailable", "inapplicable", "conflicting")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +90,15 @@ def read_dataset(path: Path, vocabulary: Vocabulary, *, is_open: bool = False) -
         raise UsageError(f"{path} holds no record.")
     records = dict(sorted(records.items()))
     findings.extend(check_references(records.values(), records.keys(), vocabulary, is_open=is_open))
-    return Dataset(path, description, records, findings, vocabulary)
+    withheld = {key for key, record in records.items() if is_withheld(record)}
+    told = [finding for finding in findings if finding.record not in withheld or _is_public(finding.field)]
+    return Dataset(path, description, records, told, vocabulary)
 
 
 def read_description(path: Path) -> tuple[Description, list[Finding]]:
     """What `dataset.yaml` in a folder says, and what is wrong with it; the default where there is none."""
     file = path / DATASET_FILE
-    if not file.is_file():
+    if not file.is_file() or _is_record_file(file, path):
         return Description(facts=_without_value({"title": Fact(path.name)})), []
     try:
         nodes = list(parse_yaml(file.read_text(encoding="utf-8-sig")))
@@ -105,6 +111,14 @@ def read_description(path: Path) -> tuple[Description, list[Finding]]:
     return _describe(file, nodes[0])
 
 
+def _is_record_file(file: Path, folder: Path) -> bool:
+    """Whether a file of that name holds records of kind dataset rather than the description."""
+    try:
+        return file in record_files(folder)
+    except UsageError:
+        return False
+
+
 def _describe(file: Path, node: Mapping) -> tuple[Description, list[Finding]]:
     findings: list[Finding] = []
     facts: dict[str, Fact] = {}
@@ -113,9 +127,9 @@ def _describe(file: Path, node: Mapping) -> tuple[Description, list[Finding]]:
         line, column = node.places[key]
         if key == "base_iri":
             base = value.text if isinstance(value, Scalar) else ""
-            if not _BASE_IRI.match(base):
+            if not _is_base(base):
                 base = NS
-                message = "base_iri must be an absolute http(s) IRI that ends with / or #."
+                message = "base_iri must be an absolute http(s) IRI that ends with / and has no # and no ?."
                 findings.append(_problem(file, line, column, message))
         elif key not in FACTS:
             findings.append(_problem(file, line, column, f"{key!r} is not known here; known: {', '.join(FACTS)}."))
@@ -123,11 +137,26 @@ def _describe(file: Path, node: Mapping) -> tuple[Description, list[Finding]]:
             facts[key] = Fact(value.text)
         elif isinstance(value, Mapping) and "reason" in value.items:
             texts = {k: v.text for k, v in value.items.items() if isinstance(v, Scalar)}
-            facts[key] = Fact(reason=texts.get("reason"), note=texts.get("note"))
+            reason = texts.get("reason", "")
+            if reason in _REASONS:
+                facts[key] = Fact(reason=reason, note=texts.get("note"))
+            else:
+                message = f"{reason!r} is not a reason; write one of {', '.join(_REASONS)}."
+                findings.append(_problem(file, line, column, message))
         else:
             message = f"{key} must be a text, or a reason why there is none: {{reason: unreported}}."
             findings.append(_problem(file, line, column, message))
     return Description(base, _without_value(facts)), findings
+
+
+def _is_base(iri: str) -> bool:
+    """Whether every IRI of a data set can begin with it: by its form, and as the store reads IRIs."""
+    import pyoxigraph as ox
+
+    try:
+        return _BASE_IRI.match(iri) is not None and bool(ox.NamedNode(iri))
+    except ValueError:
+        return False
 
 
 def _without_value(facts: dict[str, Fact]) -> dict[str, Fact]:
@@ -144,14 +173,22 @@ def is_withheld(record: Record) -> bool:
     return record.data["status"] == "excluded"
 
 
+#: What stays public of a withdrawn record: keys of the envelope, and attributes that say why.
+_PUBLIC: Final[tuple[str, ...]] = ("id", "kind", "name", "status", "source_ids", "links")
+_PUBLIC_ATTRIBUTES: Final[tuple[str, ...]] = ("reason", "scope_note")
+
+
+def _is_public(field: str | None) -> bool:
+    """Whether a finding on this field of a withdrawn record may be told: findings quote what is written."""
+    first, _, rest = (field or "").partition(".")
+    return first in _PUBLIC or (first == "attributes" and rest in _PUBLIC_ATTRIBUTES)
+
+
 def tombstone(record_data: dict[str, Json]) -> dict[str, Json]:
     """What stays public of a withdrawn record: no values, no description."""
-    kept = ("id", "kind", "name", "status", "source_ids", "links")
     attributes = record_data["attributes"]
-    reason = (
-        {k: v for k, v in attributes.items() if k in ("reason", "scope_note")} if isinstance(attributes, dict) else {}
-    )
-    data = {key: record_data[key] for key in kept if key in record_data}
+    reason = {k: v for k, v in attributes.items() if k in _PUBLIC_ATTRIBUTES} if isinstance(attributes, dict) else {}
+    data = {key: record_data[key] for key in _PUBLIC if key in record_data}
     return {**data, "description": "", "facets": {}, "attributes": reason}
 
 
@@ -168,14 +205,15 @@ class SharedNodes:
     def __init__(self, vocabulary: Vocabulary, base: str) -> None:
         self._vocabulary = vocabulary
         self._base = base
-        self._pattern = re.compile(rf"<{re.escape(base)}(artifact|agent)/([^>#]+)>")
+        # Only as the object of a quad: the same characters in a text are no node.
+        self._pattern = re.compile(rf"<[^>]*> <[^>]*> <{re.escape(base)}(artifact|agent)/([^>#]+)> <")
         self._seen: set[tuple[str, str]] = set()
 
     def note(self, lines: list[str]) -> None:
         """Remember the artifacts and agents that these quads name."""
         for line in lines:
-            if "artifact/" in line or "agent/" in line:
-                self._seen.update(self._pattern.findall(line))
+            if ("artifact/" in line or "agent/" in line) and (found := self._pattern.match(line)):
+                self._seen.add((found.group(1), found.group(2)))
 
     def quads(self) -> list[str]:
         """The N-Quads lines that describe them, sorted."""

@@ -235,10 +235,14 @@ def _listen(host: str, port: int) -> socket.socket:
     if not 0 <= port <= 65535:
         raise UsageError(f"There is no port {port}; ports are 0 to 65535.")
     try:
-        return socket.create_server((host, port), family=family)
+        listener = socket.create_server((host, port), family=family)
     except OSError as error:
         reason = str(error.strerror or error).partition(" (while")[0]
         raise UsageError(f"The server cannot listen at {host}, port {port}: {reason}. Try --port.") from error
+    # Connections inherit this. asyncio sets it only where the protocol of a socket is named, and without it
+    # head and body of a response, written apart, cost 40 ms (measured, Python 3.11, Linux 6.18).
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 async def _serve(app: FastAPI, listener: socket.socket, greeting: str) -> None:

@@ -38,6 +38,8 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _CODEPOINT: Final = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+#: The engine's way to say "any of these characters", in a list of what it expected.
+_CHARACTER_CLASS: Final = re.compile(r"(, )?\[(?:'[^']*'|[^'\]])*\]")
 _UPDATES: Final = frozenset({"INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY"})
 _FORMS: Final = ("SELECT", "ASK", "CONSTRUCT", "DESCRIBE")
 
@@ -153,7 +155,9 @@ def syntax_error(query: Query, message: str) -> QuerySyntaxError:
     if match is None:
         return QuerySyntaxError(message)
     line, column = int(match.group(1)), int(match.group(2))
-    words = message[match.end() :].lstrip(": ") or message
+    words = _CHARACTER_CLASS.sub("", " ".join(message[match.end() :].split())).strip(": ,")
+    if words in ("", "expected", "expected one of"):
+        words = "this cannot be read as SPARQL"
     lines = query.text.split("\n")
     rest = lines[line - 1][column - 1 :].split() if line <= len(lines) else []
     near = f", at {rest[0]!r}" if rest else ", at the end"

@@ -64,7 +64,7 @@ class Shapes:
         for file in sorted(self.folder.glob("*.ttl")):
             try:
                 graph.parse(file, format="turtle")
-            except Exception as error:
+            except Exception as error:  # rdflib's parser fails in many ways, and all mean the same to a user
                 raise VocabularyError(f"{file}: {str(error).splitlines()[0]}") from error
         if not list(graph.subjects(rdflib.URIRef(SH + "targetClass"), None)):
             raise VocabularyError(f"{self.folder} holds no shape with a target: nothing would be checked.")
@@ -135,7 +135,7 @@ def run_shapes(graph: Graph, shapes: Shapes) -> list[Result]:
             do_owl_imports=False,
             inplace=True,  # nothing is inferred, so nothing is added; a copy would cost its size
         )
-    except Exception as error:
+    except Exception as error:  # pySHACL raises what the shape happens to break: ValueError, RuntimeError, its own
         raise VocabularyError(f"The shapes in {shapes.folder} are broken: {error}") from error
     if not isinstance(report, rdflib.Graph):
         raise VocabularyError(f"The shapes in {shapes.folder} are broken: {report}")

@@ -276,6 +276,9 @@ def _links(release: Release, record_id: str, links: Json) -> Iterator[Link]:
 def _link(release: Release, label: str, record_id: str, *, incoming: bool = False) -> Link:
     import pyoxigraph as ox
 
-    thing = ox.NamedNode(thing_iri(release.base_iri, record_id))
+    try:
+        thing = ox.NamedNode(thing_iri(release.base_iri, record_id))
+    except ValueError:  # what a record writes as an id need not be one
+        return Link(label, record_id, None, incoming)
     quad = next(release.store.quads_for_pattern(thing, ox.NamedNode(RDFS + "label"), None), None)
     return Link(label, record_id, None if quad is None else str(getattr(quad.object, "value", "")), incoming)

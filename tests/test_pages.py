@@ -1,0 +1,244 @@
+"""Pages: what a record says stands there exactly, escaped, and with everything that qualifies it."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evkg.errors import NotFoundError
+from evkg.pages import FORMATS, render_home, render_record
+from evkg.release import Release
+from evkg.release import open as open_release
+from tests.builds import (
+    DOUBTED_CONFIGURATION,
+    DOUBTED_RESULTS,
+    DOUBTED_SOURCE,
+    PRINTED,
+    REVIEWED,
+    THROUGHPUT_256,
+    build_draft,
+    record,
+    write_records,
+)
+
+VOID = {"meta", "link", "br"}
+
+
+@pytest.fixture(scope="module")
+def release(workspace: Path) -> Release:
+    return open_release(workspace / "build/current")
+
+
+class Page(HTMLParser):
+    """The elements and the text of a page; complains when tags do not match."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.by_class: dict[str, list[str]] = {}
+        self._classes: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+            self._classes.append(dict(attrs).get("class") or "")
+            self.by_class.setdefault(self._classes[-1], []).append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+        self._classes.pop()
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        for name in self._classes:
+            self.by_class[name][-1] += data
+
+    def hrefs(self) -> set[str]:
+        return {str(attributes["href"]) for tag, attributes in self.elements if tag == "a"}
+
+
+def page(release: Release, record_id: str) -> Page:
+    return Page(render_record(release, record_id))
+
+
+def test_every_seed_record_has_a_page_that_is_well_formed(release: Release) -> None:
+    for record_id in release.record_ids:
+        found = page(release, record_id)
+        assert sum(tag == "h1" for tag, _ in found.elements) == 1
+        assert str(release.record(record_id)["name"]) in found.text
+        assert f"Stable id: {record_id}" in found.text
+        assert release.id in found.text
+
+
+@pytest.mark.parametrize(("record_id", "printed"), PRINTED.items())
+def test_what_the_source_prints_stands_there_exactly(release: Release, record_id: str, printed: str) -> None:
+    found = page(release, record_id)
+    assert found.by_class["printed"] == [printed]
+    assert f"<td>{printed}</td>" in render_record(release, record_id)
+
+
+def test_a_missing_printed_value_is_a_reason_and_no_number(release: Release) -> None:
+    found = page(release, THROUGHPUT_256)
+    assert found.by_class["printed"] == ["no printed value: unextracted"]
+    rows = found.by_class["gap"]
+    (row,) = [text for text in rows if text.startswith("printed value")]
+    assert "unextracted" in row
+    assert "rounded for display; the figure the paper prints was not captured." in row
+
+
+def test_unexplained_gaps_differ_from_explained_ones(release: Release) -> None:
+    html = render_record(release, DOUBTED_CONFIGURATION)
+    silent = [row for row in Page(html).by_class["gap"] if "nothing is said, and nothing explains it" in row]
+    assert silent
+    assert all("not recorded" in row for row in silent)
+    explained = [row for row in page(release, THROUGHPUT_256).by_class["gap"] if "unreported" in row]
+    assert explained
+    assert not any("nothing explains it" in row for row in explained)
+
+
+@pytest.mark.parametrize("record_id", [*DOUBTED_RESULTS, DOUBTED_CONFIGURATION, DOUBTED_SOURCE])
+def test_the_concern_is_a_banner_before_the_values(release: Release, record_id: str) -> None:
+    html = render_record(release, record_id)
+    (banner,) = [text for text in Page(html).by_class["caution"] if "Evidence concern" in text]
+    assert "Evidence concern: excluded from comparisons." in banner
+    assert "The unit or scale of the throughput column is unclear." in banner
+    assert "Appendix B Table 2 (page 9); Figure 1 (page 4); Section 3.2.4" in banner
+    if 'id="values"' in html:
+        assert html.index("Evidence concern") < html.index('id="values"')
+
+
+def test_a_record_without_a_concern_has_no_banner_for_one(release: Release) -> None:
+    assert "Evidence concern" not in render_record(release, REVIEWED)
+
+
+def test_a_discrepancy_in_the_source_is_shown(release: Release) -> None:
+    assert "The source disagrees with itself." in page(release, REVIEWED).text
+
+
+def test_the_page_says_that_the_reviewer_was_automated(release: Release) -> None:
+    (trust,) = page(release, REVIEWED).by_class["trust"]
+    assert "by an automated reviewer (claude)" in trust
+    assert "not a reproduction" in trust
+
+
+def test_links_lead_to_the_related_records_and_back(release: Release) -> None:
+    found = page(release, DOUBTED_CONFIGURATION)
+    evaluation = "model-execution-20261011-eval-aspidova2026-gena-base-throughput"
+    assert {"/id/gena-lm", f"/id/{DOUBTED_SOURCE}", f"/id/{evaluation}"} <= found.hrefs()
+    assert "← " in found.text
+    back = page(release, evaluation).hrefs()
+    assert {f"/id/{DOUBTED_CONFIGURATION}", *(f"/id/{result}" for result in DOUBTED_RESULTS)} <= back
+
+
+def test_every_link_to_a_record_leads_to_a_record(release: Release) -> None:
+    known = {f"/id/{record_id}" for record_id in release.record_ids}
+    for record_id in release.record_ids:
+        forms = {f"/id/{record_id}{suffix}" for suffix, _ in FORMATS}
+        wanted = {href for href in page(release, record_id).hrefs() if href.startswith("/id/")}
+        assert wanted - forms <= known
+
+
+def test_a_page_names_its_other_formats(release: Release) -> None:
+    found = page(release, REVIEWED)
+    alternates = {
+        (attributes.get("href"), attributes.get("type"))
+        for tag, attributes in found.elements
+        if tag == "link" and attributes.get("rel") == "alternate"
+    }
+    assert alternates == {(f"/id/{REVIEWED}{suffix}", media) for suffix, media in FORMATS}
+
+
+def test_a_page_needs_nothing_from_elsewhere(release: Release) -> None:
+    for html in (render_record(release, REVIEWED), render_home(release)):
+        for tag, attributes in Page(html).elements:
+            assert tag not in ("script", "img", "iframe", "object", "embed", "form")
+            assert not {name for name in attributes if name.startswith("on")}
+            for name in ("src", "href"):
+                assert not re.match(r"\w+:|//", attributes.get(name) or "/")
+
+
+ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7*7 }}{% raw %}&amp;"
+
+
+def hostile() -> dict[str, Any]:
+    """A record with an attack in every place where a text may stand."""
+    return record(
+        "hostile",
+        "result",
+        name=f"name {ATTACK}",
+        description=f"description {ATTACK}",
+        status="source_checked",
+        facets={"areas": [ATTACK], ATTACK: [ATTACK]},
+        source_ids=[f"no {ATTACK}"],
+        links=[{"relation": ATTACK, "target_id": ATTACK}, {"relation": "evaluation", "target_id": ATTACK}],
+        attributes={
+            "printed_value": f"printed {ATTACK}",
+            "metric": ATTACK,
+            "unit": ATTACK,
+            "metric_qualifier": ATTACK,
+            "metric_direction": ATTACK,
+            "source_discrepancy": f"discrepancy {ATTACK}",
+            f"key {ATTACK}": f"value {ATTACK}",
+            "scoring_conditions": {f"inner {ATTACK}": [ATTACK, {ATTACK: ATTACK}]},
+            "uncertainty": {"note": ATTACK, ATTACK: ATTACK},
+            "review": {"reviewer": [ATTACK], "reviewed_at": ATTACK, "note": ATTACK, ATTACK: ATTACK},
+            "missing_metadata": {ATTACK: {"reason": ATTACK, "note": f"note {ATTACK}"}},
+        },
+    )
+
+
+def test_every_text_of_a_record_is_escaped(tmp_path: Path) -> None:
+    concern = {"source_id": "hostile-source", "message": f"concern {ATTACK}", "source_locator": ATTACK}
+    source = record("hostile-source", "source", name=ATTACK, attributes={"evidence_concerns": [concern]})
+    data = {**hostile(), "source_ids": [f"no {ATTACK}", "hostile-source"]}
+    release = build_draft(write_records(tmp_path / "r.jsonl", data, source), tmp_path / "out")
+    for html in (render_record(release, "hostile"), render_record(release, "hostile-source"), render_home(release)):
+        found = Page(html)
+        assert not {"script", "img"} & {tag for tag, _ in found.elements}
+        assert not {name for _, attributes in found.elements for name in attributes if name.startswith("on")}
+        assert "<script" not in html
+        assert "49" not in found.text.replace(release.id, "")
+        assert ATTACK in found.text
+    text = page(release, "hostile").text
+    for place in ("name", "description", "printed", "discrepancy", "key", "value", "inner", "note", "no", "concern"):
+        assert f"{place} {ATTACK}" in text, place
+
+
+def test_a_draft_has_a_banner_on_every_page_and_a_release_has_none(release: Release, tmp_path: Path) -> None:
+    draft = build_draft(write_records(tmp_path / "r.jsonl", record("r", "result")), tmp_path / "out")
+    for html in (render_record(draft, "r"), render_home(draft)):
+        assert "Draft. This release was built in spite of violations" in Page(html).text
+    for html in (render_record(release, REVIEWED), render_home(release)):
+        assert "in spite of violations" not in html
+
+
+def test_the_home_page_lists_what_is_there(release: Release) -> None:
+    html = render_home(release)
+    found = Page(html)
+    assert "Evidence on running DNA language models" in found.text
+    assert {f"/id/{record_id}" for record_id in release.record_ids} <= found.hrefs()
+    assert '<th scope="row">result</th><td>14</td>' in html
+    counts = release.manifest["counts"]
+    assert f"{counts['violations']} violations, {counts['warnings']} warnings and {counts['infos']} notes" in found.text
+
+
+def test_the_home_page_of_a_data_set_without_a_title_has_one(tmp_path: Path) -> None:
+    file = write_records(tmp_path / "r.jsonl", record("m", "model"))
+    found = Page(render_home(build_draft(file, tmp_path / "out")))
+    assert "Evidence knowledge graph" in found.text or "r.jsonl" in found.text
+    assert "/id/m" in found.hrefs()
+
+
+def test_an_unknown_record_has_no_page(release: Release) -> None:
+    with pytest.raises(NotFoundError, match="Nearest: gena-lm"):
+        render_record(release, "gena-lmm")
