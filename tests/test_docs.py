@@ -132,7 +132,7 @@ def test_every_command_has_help_and_stands_in_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     commands = make_parser()._subparsers._group_actions[0].choices  # type: ignore[union-attr]
     assert commands
-    for name, parser in dict(commands).items():  # type: ignore[call-overload]
+    for name, parser in dict(commands).items():
         assert parser.description, name
         assert f"evkg {name}" in readme, f"`evkg {name}` is not in README.md"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ def test_a_file_says_in_words_what_it_asks(name: str) -> None:
 def test_a_file_stands_alone_and_names_no_base_iri(name: str) -> None:
     text = find_question(name).text
     words = list(tokens(text))
-    declared = {b.text[:-1] for a, b in zip(words, words[1:], strict=False) if a.text.upper() == "PREFIX"}
+    declared = {b.text[:-1] for a, b in pairwise(words) if a.text.upper() == "PREFIX"}
     used = {word.text.partition(":")[0] for word in words if word.kind == "pname"}
     assert declared == used
     for prefix in declared:
@@ -129,9 +130,11 @@ def test_the_answer_on_the_seeds_is_the_one_checked_by_hand(seeds: Release, name
     assert ask(seeds, name) == expected
 
 
-def test_two_engines_agree(seeds: Release) -> None:
+@pytest.mark.filterwarnings("ignore:Dataset.*deprecated:DeprecationWarning")
+def test_two_engines_agree(seeds: Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rdflib, "NORMALIZE_LITERALS", False)
     dataset = rdflib.Dataset(default_union=True)
-    dataset.parse(seeds.folder / GRAPH, format="nquads")
+    dataset.parse(data=(seeds.folder / GRAPH).read_text(encoding="utf-8"), format="nquads")
     for name in NAMES:
         answer = dataset.query(find_question(name).text)
         names = [str(variable) for variable in answer.vars or ()]
@@ -219,15 +222,12 @@ def test_gaps_are_not_what_has_a_reason(seeds: Release) -> None:
 def test_provenance_names_the_graph_of_every_statement(seeds: Release) -> None:
     rows = ask(seeds, "result-provenance")
     assert all(row["who_says_so"] for row in rows)
-    quads = {tuple(line.split(" ", 2)[:2]) for line in seeds.quads(REVIEWED)}
     own = [row for row in rows if row["who_says_so"] == f"{BASE}record/{REVIEWED}"]
-    assert len(own) == len(seeds.quads(REVIEWED)) >= len(quads)
+    assert len(own) == len(seeds.quads(REVIEWED))
     missing = [row for row in rows if row["part"] == "4 missing"]
     assert ("missingness reason", "Unreported") in {(row["statement"], row["value_name"]) for row in missing}
     doubted = ask(seeds, "result-provenance", result=THROUGHPUT_256)
-    assert any(row["part"] == "6 open concern" and row["statement"] == "concern message" for row in doubted) or any(
-        row["part"] == "6 open concern" for row in doubted
-    )
+    assert any(row["part"] == "6 open concern" and "tokens/s" in str(row["value"]) for row in doubted)
     assert ask(seeds, "result-provenance", result="no-such-result") == []
 
 
@@ -261,7 +261,7 @@ def test_an_unknown_parameter_or_question_is_refused() -> None:
         find_question("inference-memory-budget").with_values({"least": "1"})
     with pytest.raises(NotFoundError) as caught:
         find_question("comparabel")
-    assert "comparable" in caught.value.near if hasattr(caught.value, "near") else True
+    assert "comparable" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -316,6 +316,15 @@ def test_equal_in_everything_may_be_compared(made_up: Release) -> None:
                 ("original evaluation", "quoted from another source", "second"),
             },
         ),
+        (
+            "of-disputed-data",
+            {
+                ("status of the data set", "disputed, superseded or excluded", "second"),
+                ("data set", "differs", "both"),
+            },
+        ),
+        ("of-disputed", {("status of the evaluation", "disputed, superseded or excluded", "second")}),
+        ("of-doubted-protocol", {("open concern", "an open concern stands against it", "second")}),
         ("a", {("record", "the same result twice", "both")}),
         ("missing", {("record", "no such result", "second")}),
     ],
@@ -338,9 +347,20 @@ def test_doubted_and_superseded_results_never_answer_silently(made_up: Release) 
     rows = {
         str(row["result_id"]).removeprefix("made-up-result-"): row for row in ask(made_up, "inference-memory-budget")
     }
-    assert sorted(rows) == ["a", "b", "doubted", "quoted", "superseded", "unknown"]
+    assert sorted(rows) == [
+        "a",
+        "b",
+        "doubted",
+        "of-disputed",
+        "of-disputed-data",
+        "of-doubted-protocol",
+        "quoted",
+        "superseded",
+        "unknown",
+    ]
     assert rows["a"]["printed_value"] == "4.00"
     assert str(rows["doubted"]["caveats"]).startswith("Open concern (excluded from comparisons): This one cell")
+    assert "This protocol is described in two ways" in str(rows["of-doubted-protocol"]["caveats"])
     assert rows["superseded"]["status"] == "Superseded"
     assert str(rows["superseded"]["caveats"]).startswith("Status Superseded")
     assert rows["a"]["caveats"] == "none recorded"
@@ -369,7 +389,7 @@ def test_a_stage_that_differs_in_nothing_is_told_so(made_up: Release) -> None:
     rows = {str(row["result_id"]): row for row in ask(made_up, "optimisation-stages", model="model q")}
     assert rows["made-up-result-a"]["not_comparable_because"] == "nothing by itself"
     assert rows["made-up-result-unknown"]["not_comparable_because"] == (
-        'comparison.inputs: not known {"tokens":[256,null]} | comparison.aggregation: not known  Not Reported '
+        'comparison.inputs: not known {"tokens":["few",null]} | comparison.aggregation: not known  Not Reported '
     )
     assert "unit" in str(rows["made-up-result-a"]["differs_from_its_neighbours_in"])
 
@@ -380,11 +400,11 @@ def test_nobody_is_guessed_to_be_human(made_up: Release) -> None:
         ("a reviewer not known to be a person or software", "yes"): "1",
         ("an automated reviewer", "yes"): "1",
         ("an automated reviewer", "no, the extractor is a reviewer"): "1",
-        ("no review is recorded", "no review"): "9",
+        ("no review is recorded", "no review"): "12",
     }
     silent = rows["no review is recorded", "no review"]
     assert silent["why_no_review"] == "neither a review nor a reason is recorded"
-    assert (silent["share"], silent["in_doubt"]) == ("75 %", "1")
+    assert (silent["share"], silent["in_doubt"]) == ("80 %", "1")
 
 
 def test_a_person_is_one_that_the_graph_says_is_one(made_up: Release) -> None:
@@ -401,7 +421,7 @@ def test_a_person_is_one_that_the_graph_says_is_one(made_up: Release) -> None:
 def test_reasons_as_values_are_found_wherever_they_stand(made_up: Release) -> None:
     found = {(row["record_id"], row["field"], row["value"]) for row in ask(made_up, "reasons-as-values")}
     assert ("made-up-data", "species", "n/a") in found
-    assert ("made-up-data", "limitations", "None") in found
+    assert ("made-up-protocol", "limitations", "None") in found
     assert ("made-up-eval-unknown", "comparison.aggregation", " Not Reported ") in found
     assert ("made-up-result-speed-no-unit", "unit", "unit-unreported") in found
 

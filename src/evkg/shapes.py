@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 #: The terms of SHACL that shapes may use: all that both validators read in the same way.
 #: Left out on purpose: SPARQL, flags of patterns, custom severities, other targets than classes.
 PROFILE: Final = frozenset(
-    "NodeShape PropertyShape Violation Warning Info IRI Literal "
-    "targetClass path inversePath alternativePath property severity message node and or not xone in hasValue class datatype nodeKind "
-    "minCount maxCount minLength maxLength pattern minInclusive maxInclusive minExclusive maxExclusive "
-    "equals disjoint lessThan lessThanOrEquals qualifiedValueShape qualifiedMinCount qualifiedMaxCount".split()
+    """
+    NodeShape PropertyShape Violation Warning Info IRI Literal targetClass path inversePath alternativePath
+    property severity message node and or not xone in hasValue class datatype nodeKind minCount maxCount
+    minLength maxLength pattern minInclusive maxInclusive minExclusive maxExclusive equals disjoint lessThan
+    lessThanOrEquals qualifiedValueShape qualifiedMinCount qualifiedMaxCount
+    """.split()
 )
 #: What a pattern may not contain: the validators' regular expressions differ there.
 _PATTERN_TRAPS: Final = ("(?", "\\1", "\\2", "\\b", "\\B")
