@@ -11,7 +11,7 @@ import pyoxigraph as ox
 import rdflib
 
 from evkg.namespaces import DCAT, EVKG, OWL, PROV, RDF, RDFS
-from evkg.validate import rdflib_term
+from evkg.normative import rdflib_term
 
 #: Subject, predicate and object as N-Triples writes them.
 Fact = tuple[str, str, str]

@@ -30,7 +30,20 @@ LAYERS = (
     ),
     ("literal", "value", "setting", "field", "document", "convert"),
     ("keys", "references", "dataset", "derive", "place", "sparql", "questions"),
-    ("shapes", "fast", "validate", "report", "store", "check", "answer", "release", "describe", "publish", "build"),
+    (
+        "shapes",
+        "fast",
+        "normative",
+        "validate",
+        "report",
+        "store",
+        "check",
+        "answer",
+        "release",
+        "describe",
+        "publish",
+        "build",
+    ),
     ("view", "terminal"),
     ("pages",),
     (
@@ -49,7 +62,7 @@ LAYER = {module: number for number, modules in enumerate(LAYERS) for module in m
 #: Library -> the modules that may import it.
 ROOMS = {
     "yaml": {"yamltext"},
-    "pyshacl": {"validate"},
+    "pyshacl": {"normative"},
     "shacl": {"fast"},
     "jinja2": {"pages"},
     "oxrdflib": {"release"},

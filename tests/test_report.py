@@ -8,7 +8,7 @@ import pyoxigraph as ox
 
 from evkg.namespaces import RDF, SH, XSD
 from evkg.report import render_turtle, report_quads
-from evkg.validate import Result
+from evkg.shapes import Result
 from tests import owl
 from tests.builds import BASE
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evkg.errors import (
+    EngineDisagreementError,
     EvkgError,
     InconsistencyError,
     NotFoundError,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Built",
     "Checked",
+    "EngineDisagreementError",
     "EvkgError",
     "Finding",
     "InconsistencyError",

@@ -75,7 +75,7 @@ def rdflib_graph(triples: Any) -> rdflib.Graph:
     """
     import rdflib
 
-    from evkg.validate import rdflib_term
+    from evkg.normative import rdflib_term
 
     graph = rdflib.Graph()
     try:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from evkg.dataset import Dataset, SharedNodes, dataset_quads, is_withheld, read_dataset
 from evkg.finding import Finding, sort_findings, summarise
-from evkg.validate import Result, Shapes, validate
+from evkg.record import Record
+from evkg.shapes import Result, Shapes
+from evkg.validate import Engine, Validation
 from evkg.vocabulary import load_vocabulary
 
 #: Called with what is being done now, for people who wait.
@@ -31,7 +33,12 @@ class Checked:
 
 
 def check_dataset(
-    path: Path, *, is_open: bool = False, shapes: Shapes | None = None, progress: Progress = lambda _: None
+    path: Path,
+    *,
+    is_open: bool = False,
+    shapes: Shapes | None = None,
+    engine: Engine = "auto",
+    progress: Progress = lambda _: None,
 ) -> Checked:
     """Every finding on a data set: from files, envelopes, keys, references and shapes.
 
@@ -47,14 +54,14 @@ def check_dataset(
     base = dataset.description.base_iri
     shared = SharedNodes(vocabulary, base)
     quads: list[str] = []
-    validated: list[str] = []
+    public: list[tuple[Record, list[str]]] = []
     for record, lines in dataset_quads(dataset):
         quads.extend(lines)
         shared.note(lines)
         if not is_withheld(record):
-            validated.extend(lines)
+            public.append((record, lines))
     quads.extend(shared.quads())
     progress("validating")
-    records = {key: record for key, record in dataset.records.items() if not is_withheld(record)}
-    findings, results = validate(records, validated, vocabulary, base, shapes or Shapes())
+    classes = {record.id: vocabulary.kinds[record.kind] for record, _ in public}
+    findings, results = Validation(vocabulary, base, shapes or Shapes(), classes, engine).run(public)
     return Checked(dataset, quads, sort_findings([*dataset.findings, *findings]), results)

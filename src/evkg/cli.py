@@ -69,6 +69,8 @@ def make_parser() -> argparse.ArgumentParser:
 
     sub = command(check)
     dataset(sub, ("text", "json", "turtle"))
+    engines = ("auto", "pyshacl", "fast")
+    sub.add_argument("--engine", choices=engines, default="auto", help="SHACL validator (default: auto, by size)")
     sub.add_argument("--strict", action="store_true", help="warnings gate too")
     sub.add_argument("--full", action="store_true", help="list every finding, also when many are alike")
     sub = command(build)

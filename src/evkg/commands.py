@@ -50,7 +50,7 @@ def check(options: argparse.Namespace) -> int:
     """check the records of a data set and report what is wrong or missing"""
     from evkg.check import check_dataset
 
-    checked = check_dataset(options.dataset, is_open=options.open, progress=_progress)
+    checked = check_dataset(options.dataset, is_open=options.open, engine=options.engine, progress=_progress)
     progress_end()
     _print_checked(checked, options.format, full=options.full)
     gating = checked.violations or (options.strict and any(f.severity == "warning" for f in checked.findings))

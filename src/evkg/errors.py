@@ -5,6 +5,7 @@ What a curator can mend in a record is never raised; it is a `Finding` in a list
     EvkgError
     ├── UsageError            a wrong option, a folder without records, an unknown release
     ├── VocabularyError       the ontology or the shapes are broken or stale
+    ├── EngineDisagreementError   the two SHACL validators differ
     ├── InconsistencyError    the graph contradicts itself (PROV disjointness, a triple in two graphs)
     ├── ReleaseError          a release cannot be read or written
     ├── NotFoundError         no record, question or release of that name
@@ -27,6 +28,10 @@ class UsageError(EvkgError):
 
 class VocabularyError(EvkgError):
     """The ontology, the shapes or a file derived from them is broken."""
+
+
+class EngineDisagreementError(EvkgError):
+    """The fast validator and pySHACL differ on a record, so the report cannot be trusted."""
 
 
 class InconsistencyError(EvkgError):

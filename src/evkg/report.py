@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from evkg.convert import quote_literal
 from evkg.namespaces import PREFIXES, RDF, SH, XSD, graph_iri
-from evkg.validate import Result
+from evkg.shapes import Result
 
 
 def report_quads(results: Sequence[Result], base: str) -> list[str]:

@@ -1,29 +1,35 @@
-"""SHACL: whether every record says what it must, or why it does not. pySHACL is the normative validator.
+"""SHACL: whether every record says what it must, or why it does not; each result at its field.
 
-pySHACL gets one flat graph in rdflib's memory: over a Dataset or an Oxigraph store it reports
-violations that are none (datatypes of equal literals differ there).
+pySHACL is the normative validator and checks small data sets alone. On large ones the fast validator
+checks every record, and pySHACL a sample of them in every run: a disagreement stops the run.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import astuple, dataclass
-from functools import cached_property
-from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, Final
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final, Literal
 
-from evkg.errors import VocabularyError
+from evkg.errors import EngineDisagreementError
+from evkg.fast import FastValidator
 from evkg.finding import Finding, Severity
-from evkg.namespaces import EVKG, RDFS, SH, SKOS
+from evkg.namespaces import EVKG, RDF, SH
+from evkg.normative import NormativeValidator
 from evkg.place import Places
 from evkg.record import Record
 from evkg.scalar import Path
-from evkg.vocabulary import Vocabulary, data_folder
+from evkg.shapes import Result, Shapes
+from evkg.vocabulary import Vocabulary
 
-if TYPE_CHECKING:
-    from rdflib import Graph
-    from rdflib.term import Node
+#: Which validator runs: by the size of the data set, only pySHACL, or the fast one with its sample.
+Engine = Literal["auto", "pyshacl", "fast"]
+#: Up to this many records pySHACL checks them all (count).
+SMALL: Final = 150
+#: How many records of a larger set pySHACL checks as well (count).
+SAMPLE: Final = 12
+#: How many records the fast validator gets at once (count): memory stays that of a batch.
+BATCH: Final = 1_000
 
 _SEVERITY: Final[Mapping[str, Severity]] = {
     SH + "Violation": "violation",
@@ -32,153 +38,95 @@ _SEVERITY: Final[Mapping[str, Severity]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One result of a SHACL report, as IRIs and texts; `path` only when it is one property."""
+class Validation:
+    """Runs the shapes over records of one data set; `classes` are those of every record that links may reach."""
 
-    focus: str
-    path: str | None
-    value: str | None
-    value_is_iri: bool
-    shape: str
-    component: str
-    severity: str
-    message: str
+    def __init__(
+        self, vocabulary: Vocabulary, base: str, shapes: Shapes, classes: Mapping[str, str], engine: Engine = "auto"
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._base = base
+        self._shapes = shapes
+        self._classes = classes
+        self._places = Places(vocabulary, base)
+        self._normative = NormativeValidator(shapes)
+        self._fast = FastValidator(shapes)
+        self._only_normative = engine == "pyshacl" or (engine == "auto" and len(classes) <= SMALL)
 
+    def run(self, records: Iterable[tuple[Record, list[str]]]) -> tuple[list[Finding], list[Result]]:
+        """Findings on records, given with their N-Quads lines, each at its field, and the results behind them.
 
-class Shapes:
-    """The shapes graph, and what its shapes say of themselves for a report."""
+        A record whose kind no shape targets is itself a finding.
 
-    def __init__(self, folder: FilePath | None = None) -> None:
-        self.folder = folder if folder is not None else data_folder("shapes")
-
-    @cached_property
-    def graph(self) -> Graph:
-        """All shapes in one rdflib graph.
-
-        Raises: VocabularyError: a file does not parse, or there is no shape at all.
+        Raises: VocabularyError: a shape is broken. EngineDisagreementError: the validators differ.
         """
-        import rdflib
+        findings: list[Finding] = []
+        results: list[Result] = []
+        for batch in _batches(records, BATCH if not self._only_normative else None):
+            found = self._batch(batch)
+            finder = _Finder({record.id: record for record, _ in batch}, self._places, self._base, self._shapes)
+            findings.extend(finding for result in found for finding in finder.findings(result))
+            findings.extend(_unchecked((record for record, _ in batch), self._vocabulary, self._shapes))
+            results.extend(found)
+        return findings, results
 
-        graph = rdflib.Graph()
-        for file in sorted(self.folder.glob("*.ttl")):
-            try:
-                graph.parse(file, format="turtle")
-            except Exception as error:  # rdflib's parser fails in many ways, and all mean the same to a user
-                raise VocabularyError(f"{file}: {str(error).splitlines()[0]}") from error
-        if not list(graph.subjects(rdflib.URIRef(SH + "targetClass"), None)):
-            raise VocabularyError(f"{self.folder} holds no shape with a target: nothing would be checked.")
-        return graph
+    def _batch(self, batch: Sequence[tuple[Record, list[str]]]) -> list[Result]:
+        triples = [*(line for _, lines in batch for line in lines)]
+        if self._only_normative:
+            return self._normative.run([*triples, *self._types(triples)])
+        found = self._fast.run(_without_graph([*triples, *self._types(triples)]))
+        self._compare(batch, found)
+        return found
 
-    def one(self, shape: str, predicate: str) -> str | None:
-        """The value of a property of a shape, if it has one."""
-        import rdflib
+    def _types(self, lines: Iterable[str]) -> list[str]:
+        """The types of the things that these quads link to: class constraints need them."""
+        things = f"<{self._base}id/"
+        graph = f"<{self._base}graph/types>"
+        found: set[str] = set()
+        for line in lines:
+            _, _, rest = line.split(" ", 2)
+            if rest.startswith(things):
+                found.add(rest[len(things) : rest.index(">")])
+        return [
+            f"{things}{name}> <{RDF}type> <{EVKG}{self._classes[name]}> {graph} ."
+            for name in found
+            if name in self._classes
+        ]
 
-        value = self.graph.value(rdflib.URIRef(shape), rdflib.URIRef(predicate))
-        return None if value is None else str(value)
+    def _compare(self, batch: Sequence[tuple[Record, list[str]]], found: Iterable[Result]) -> None:
+        """Check a sample, chosen by the content of the records, with pySHACL as well.
 
-    @cached_property
-    def target_classes(self) -> frozenset[str]:
-        """The IRIs of the classes whose members some shape checks."""
-        import rdflib
+        Raises: EngineDisagreementError: the results on a record differ; names the record.
+        """
+        size = max(1, SAMPLE * len(batch) // max(len(self._classes), 1))
+        chosen = sorted(batch, key=lambda pair: hashlib.sha256(pair[0].content_sha256.encode()).digest())[:size]
+        names = {record.id for record, _ in chosen}
+        lines = [line for _, own in chosen for line in own]
+        expected = {
+            result for result in self._normative.run([*lines, *self._types(lines)]) if self._is_of(result, names)
+        }
+        given = {result for result in found if self._is_of(result, names)}
+        if expected != given:
+            result = min(expected ^ given, key=Result.order)
+            raise EngineDisagreementError(
+                f"The two validators disagree on {result.focus} ({result.shape}). "
+                "Run with --engine pyshacl, and report this."
+            )
 
-        return frozenset(str(value) for value in self.graph.objects(None, rdflib.URIRef(SH + "targetClass")))
-
-
-def data_graph(lines: Iterable[str], vocabulary_folder: FilePath | None = None) -> Graph:
-    """The graph that shapes see: the quads given, flat, with the class tree and the concept schemes."""
-    import pyoxigraph as ox
-    import rdflib
-
-    graph = rdflib.Graph()
-    for quad in ox.parse(input="\n".join([*lines, ""]).encode(), format=ox.RdfFormat.N_QUADS):
-        graph.add((rdflib_term(quad.subject), rdflib_term(quad.predicate), rdflib_term(quad.object)))
-    wanted = {RDFS + "subClassOf", SKOS + "inScheme"}
-    for file in sorted((vocabulary_folder or data_folder("ontology")).rglob("*.ttl")):
-        for quad in ox.parse(path=str(file), format=ox.RdfFormat.TURTLE):
-            if quad.predicate.value in wanted:
-                graph.add((rdflib_term(quad.subject), rdflib_term(quad.predicate), rdflib_term(quad.object)))
-    return graph
-
-
-def rdflib_term(term: Any) -> Node:
-    """An rdflib term with the same text: rdflib must not rewrite literals."""
-    import pyoxigraph as ox
-    import rdflib
-
-    if isinstance(term, ox.NamedNode):
-        return rdflib.URIRef(term.value)
-    if isinstance(term, ox.BlankNode):
-        return rdflib.BNode(term.value)
-    if term.language:
-        return rdflib.Literal(term.value, lang=term.language)
-    if term.datatype.value.endswith("XMLSchema#string"):
-        return rdflib.Literal(term.value)
-    return rdflib.Literal(term.value, datatype=rdflib.URIRef(term.datatype.value), normalize=False)
-
-
-def run_shapes(graph: Graph, shapes: Shapes) -> list[Result]:
-    """The results of pySHACL over one flat graph, in a fixed order.
-
-    Raises: VocabularyError: a shape is broken.
-    """
-    import pyshacl
-    import rdflib
-
-    logging.getLogger("pyshacl").setLevel(logging.CRITICAL)
-    try:
-        _, report, _ = pyshacl.validate(
-            graph,
-            shacl_graph=shapes.graph,
-            inference="none",
-            advanced=False,
-            do_owl_imports=False,
-            inplace=True,  # nothing is inferred, so nothing is added; a copy would cost its size
-        )
-    except Exception as error:  # pySHACL raises what the shape happens to break: ValueError, RuntimeError, its own
-        raise VocabularyError(f"The shapes in {shapes.folder} are broken: {error}") from error
-    if not isinstance(report, rdflib.Graph):
-        raise VocabularyError(f"The shapes in {shapes.folder} are broken: {report}")
-    found = [_result(report, node) for node in report.subjects(rdflib.RDF.type, rdflib.URIRef(SH + "ValidationResult"))]
-    return sorted(set(found), key=lambda result: [str(part) for part in astuple(result)])
+    def _is_of(self, result: Result, names: set[str]) -> bool:
+        place = self._places.of_node(result.focus)
+        return place is not None and place[0] in names
 
 
-def _result(report: Graph, node: Node) -> Result:
-    import rdflib
-
-    def get(name: str) -> Any:
-        return report.value(node, rdflib.URIRef(SH + name))
-
-    path, value, shape = get("resultPath"), get("value"), get("sourceShape")
-    return Result(
-        focus=str(get("focusNode")),
-        path=str(path) if isinstance(path, rdflib.URIRef) else None,
-        value=None if value is None or isinstance(value, rdflib.BNode) else str(value),
-        value_is_iri=isinstance(value, rdflib.URIRef),
-        shape=str(shape) if isinstance(shape, rdflib.URIRef) else "",
-        component=str(get("sourceConstraintComponent")),
-        severity=str(get("resultSeverity")),
-        message=str(get("resultMessage") or ""),
-    )
+def _batches(records: Iterable[tuple[Record, list[str]]], size: int | None) -> Iterator[list[tuple[Record, list[str]]]]:
+    iterator = iter(records)
+    while batch := list(islice(iterator, size)):
+        yield batch
 
 
-def validate(
-    records: Mapping[str, Record],
-    lines: Iterable[str],
-    vocabulary: Vocabulary,
-    base: str,
-    shapes: Shapes,
-) -> tuple[list[Finding], list[Result]]:
-    """Findings of the shapes on the quads of `records`, each at its field, and the results behind them.
-
-    A record whose kind no shape targets is itself a finding.
-
-    Raises: VocabularyError: a shape is broken.
-    """
-    results = run_shapes(data_graph(lines), shapes)
-    finder = _Finder(records, vocabulary, base, shapes)
-    findings = [finding for result in results for finding in finder.findings(result)]
-    return findings + list(_unchecked(records.values(), vocabulary, shapes)), results
+def _without_graph(lines: Iterable[str]) -> Iterator[str]:
+    """N-Triples lines of N-Quads lines."""
+    return (f"{line[: line.rindex(' <')]} ." for line in lines)
 
 
 def _unchecked(records: Iterable[Record], vocabulary: Vocabulary, shapes: Shapes) -> Iterator[Finding]:
@@ -193,11 +141,11 @@ def _unchecked(records: Iterable[Record], vocabulary: Vocabulary, shapes: Shapes
 class _Finder:
     """Turns SHACL results into findings at fields of records."""
 
-    def __init__(self, records: Mapping[str, Record], vocabulary: Vocabulary, base: str, shapes: Shapes) -> None:
+    def __init__(self, records: Mapping[str, Record], places: Places, base: str, shapes: Shapes) -> None:
         self._records = records
         self._shapes = shapes
         self._base = base
-        self._places = Places(vocabulary, base)
+        self._places = places
 
     def findings(self, result: Result) -> Iterator[Finding]:
         place = self._places.of_node(result.focus)

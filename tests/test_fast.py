@@ -1,0 +1,128 @@
+"""The fast validator gives exactly pySHACL's results, and is only used behind its gate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evkg.check import check_dataset
+from evkg.convert import Converter
+from evkg.errors import EngineDisagreementError, VocabularyError
+from evkg.fast import FastValidator
+from evkg.jsontext import Json
+from evkg.normative import NormativeValidator
+from evkg.reader import read_records
+from evkg.record import Record
+from evkg.shapes import Result, Shapes
+from evkg.vocabulary import Vocabulary
+from tests.builds import ROOT
+from tests.strategies import as_record, records
+
+
+@pytest.fixture(scope="module")
+def both() -> tuple[NormativeValidator, FastValidator]:
+    shapes = Shapes()
+    return NormativeValidator(shapes), FastValidator(shapes)
+
+
+def triples(converter: Converter, some: Iterable[Record]) -> Iterator[str]:
+    once = {record.id: record for record in some}
+    for record in once.values():
+        for line in converter.record_to_quads(record):
+            yield f"{line[: line.rindex(' <')]} ."
+
+
+def read(folder: str, vocabulary: Vocabulary) -> list[Record]:
+    return [item for item in read_records(ROOT / folder, vocabulary) if isinstance(item, Record)]
+
+
+def test_the_shapes_keep_to_the_closed_profile() -> None:
+    assert list(Shapes().profile_problems()) == []
+
+
+@pytest.mark.parametrize("folder", ["graph", "tests/records/valid", "tests/records/invalid"])
+def test_both_validators_agree_on_every_field_of_every_result(
+    folder: str,
+    converter: Converter,
+    vocabulary: Vocabulary,
+    both: tuple[NormativeValidator, FastValidator],
+) -> None:
+    lines = list(triples(converter, read(folder, vocabulary)))
+    normative, fast = (validator.run(lines) for validator in both)
+    assert fast == normative
+    assert folder != "tests/records/invalid" or len(fast) > 300
+
+
+def test_both_validators_agree_on_real_records_of_all_kinds(
+    converter: Converter, peer_records: list[Record], both: tuple[NormativeValidator, FastValidator]
+) -> None:
+    lines = list(triples(converter, peer_records))
+    normative, fast = (validator.run(lines) for validator in both)
+    assert fast == normative
+
+
+@settings(max_examples=12, derandomize=True, deadline=None)
+@given(st.lists(records(), min_size=1, max_size=12))
+def test_both_validators_agree_on_generated_records(some: list[dict[str, Json]]) -> None:
+    _agree(some)
+
+
+@pytest.mark.long
+@settings(max_examples=400, derandomize=True, deadline=None)
+@given(st.lists(records(), min_size=1, max_size=20))
+def test_both_validators_agree_on_many_generated_records(some: list[dict[str, Json]]) -> None:
+    _agree(some)
+
+
+def _agree(some: list[dict[str, Json]]) -> None:
+    from evkg.vocabulary import load_vocabulary
+    from tests.conftest import BASE
+
+    vocabulary = load_vocabulary()
+    found = [record for item in some if (record := as_record(item)) is not None]
+    lines = list(triples(Converter(vocabulary, BASE), found))
+    shapes = Shapes()
+    assert FastValidator(shapes).run(lines) == NormativeValidator(shapes).run(lines)
+
+
+@pytest.mark.parametrize("engine", ["fast", "auto"])
+def test_the_report_is_the_same_whichever_validator_runs(engine: str) -> None:
+    expected = check_dataset(ROOT / "graph", engine="pyshacl")
+    found = check_dataset(ROOT / "graph", engine=engine)  # type: ignore[arg-type]
+    assert found.findings == expected.findings
+    assert found.results == expected.results
+
+
+def test_a_disagreement_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = FastValidator.run
+
+    def forgetful(self: FastValidator, lines: Iterable[str]) -> list[Result]:
+        return real(self, lines)[:-200]
+
+    monkeypatch.setattr(FastValidator, "run", forgetful)
+    with pytest.raises(EngineDisagreementError, match="pyshacl"):
+        check_dataset(ROOT / "graph", engine="fast")
+
+
+@pytest.mark.parametrize(
+    ("constraint", "named"),
+    [
+        ('sh:pattern "a" ; sh:flags "i"', "flags"),
+        ('sh:pattern "(?=a)"', "pattern"),
+        ("sh:uniqueLang true", "uniqueLang"),
+    ],
+)
+def test_a_shape_outside_the_profile_is_refused_by_the_fast_validator(
+    tmp_path: Path, constraint: str, named: str
+) -> None:
+    (tmp_path / "x.ttl").write_text(
+        "@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix evkg: <https://w3id.org/evkg/ontology#> .\n"
+        f"<urn:s> a sh:NodeShape ; sh:targetClass evkg:Model ; sh:property [ sh:path evkg:kind ; {constraint} ] .",
+        encoding="utf-8",
+    )
+    with pytest.raises(VocabularyError, match=named):
+        FastValidator(Shapes(tmp_path)).run([])
