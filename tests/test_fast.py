@@ -97,6 +97,15 @@ def test_the_report_is_the_same_whichever_validator_runs(engine: str) -> None:
     assert found.results == expected.results
 
 
+@pytest.mark.parametrize("size", [1, 7])
+def test_records_are_checked_alike_in_batches_of_any_size(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = check_dataset(ROOT / "graph", engine="pyshacl")
+    monkeypatch.setattr("evkg.validate.BATCH", size)
+    monkeypatch.setattr("evkg.validate.SAMPLE", 3)
+    found = check_dataset(ROOT / "graph", engine="fast")
+    assert found.findings == expected.findings
+
+
 def test_a_disagreement_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     real = FastValidator.run
 

@@ -71,10 +71,16 @@ class Validation:
         return findings, results
 
     def _batch(self, batch: Sequence[tuple[Record, list[str]]]) -> list[Result]:
+        """Results on the records of a batch, and on nothing else.
+
+        A thing that is only linked to has its type here and no more; its own batch reports on it.
+        """
+        names = {record.id for record, _ in batch}
         triples = [*(line for _, lines in batch for line in lines)]
         if self._only_normative:
-            return self._normative.run([*triples, *self._types(triples)])
-        found = self._fast.run(_without_graph([*triples, *self._types(triples)]))
+            return [r for r in self._normative.run([*triples, *self._types(triples)]) if not self._is_other(r, names)]
+        everything = self._fast.run(_without_graph([*triples, *self._types(triples)]))
+        found = [result for result in everything if not self._is_other(result, names)]
         self._compare(batch, found)
         return found
 
@@ -116,6 +122,11 @@ class Validation:
     def _is_of(self, result: Result, names: set[str]) -> bool:
         place = self._places.of_node(result.focus)
         return place is not None and place[0] in names
+
+    def _is_other(self, result: Result, names: set[str]) -> bool:
+        """Whether a result is about a record of another batch."""
+        place = self._places.of_node(result.focus)
+        return place is not None and place[0] not in names
 
 
 def _batches(records: Iterable[tuple[Record, list[str]]], size: int | None) -> Iterator[list[tuple[Record, list[str]]]]:
