@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from _pytest.doctest import DoctestItem
 
 ROOT = Path(__file__).resolve().parent
+SEED = ROOT / "tests" / "seed"
 
 
 @pytest.fixture(scope="session")
@@ -18,13 +18,13 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from evkg.build import build_release
 
     folder = tmp_path_factory.mktemp("workspace")
-    (folder / "graph").symlink_to(ROOT / "graph")
-    build_release(ROOT / "graph", folder / "build", at=datetime(2026, 11, 1, tzinfo=UTC))
+    (folder / "graph").symlink_to(SEED)
+    build_release(SEED, folder / "build", at=datetime(2026, 11, 1, tzinfo=UTC))
     return folder
 
 
 @pytest.fixture(autouse=True)
-def _examples_run_there(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _examples_run_there(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if isinstance(request.node, DoctestItem):
         monkeypatch.chdir(request.getfixturevalue("workspace"))
-    yield
+    return

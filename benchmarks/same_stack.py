@@ -28,11 +28,12 @@ from pyld import jsonld
 from rdflib import RDF, RDFS, SH, SKOS
 
 from evkg.convert import Converter
-from evkg.dataset import is_withheld, read_description
+from evkg.description import read_description
 from evkg.finding import Finding
 from evkg.reader import read_records
 from evkg.record import Record
 from evkg.vocabulary import Vocabulary, data_folder, load_vocabulary
+from evkg.withheld import is_withheld
 
 
 class Clock:

@@ -60,7 +60,7 @@ def conversion() -> list[str]:
 
     vocabulary = load_vocabulary()
     converter = Converter(vocabulary, "https://w3id.org/evkg/")
-    records = [r for r in read_records(ROOT / "graph", vocabulary) if isinstance(r, Record)]
+    records = [r for r in read_records(ROOT / "tests" / "seed", vocabulary) if isinstance(r, Record)]
     documents = [converter.record_to_jsonld(record) for record in records]
 
     def ours() -> float:
@@ -89,7 +89,7 @@ def main() -> None:
     """Measure, and write benchmarks/results.md."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "graph").symlink_to(ROOT / "graph")
+        (folder / "graph").symlink_to(ROOT / "tests" / "seed")
         run([*EVKG, "build"], folder)
         question = "SELECT ?v { ?r evkg:printedValue ?v }"
         rows = [

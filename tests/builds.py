@@ -10,15 +10,25 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from evkg.build import build_release
+from evkg.check import Checked, check_dataset
+from evkg.finding import Finding
 from evkg.jsontext import encode_json
+from evkg.record import Record
 from evkg.release import Release
+from evkg.shapes import Result
+from evkg.shared import SharedNodes
+from evkg.store import StoreBuilder
+from evkg.validate import Converted
+from evkg.vocabulary import load_vocabulary
 
 ROOT = Path(__file__).resolve().parents[1]
+SEED = ROOT / "tests" / "seed"
 AT = datetime(2026, 11, 1, tzinfo=UTC)
 BASE = "https://w3id.org/evkg/"
 
@@ -43,9 +53,54 @@ PRINTED = {
 REVIEWED = f"{SAADAT}result-nt-2-5b-quantization-memory-4bit"
 
 
+@dataclass(frozen=True)
+class Whole:
+    """A checked data set with all its records and quads in memory, which only small ones allow."""
+
+    checked: Checked
+    records: dict[str, Record]
+    quads: list[str]
+
+    @property
+    def findings(self) -> list[Finding]:
+        return self.checked.findings
+
+    @property
+    def results(self) -> list[Result]:
+        return self.checked.results
+
+    @property
+    def count(self) -> int:
+        return self.checked.count
+
+    @property
+    def violations(self) -> int:
+        return self.checked.violations
+
+
+def check_whole(path: Path, **options: Any) -> Whole:
+    """`check_dataset`, keeping what it passes on."""
+    found: list[Converted] = []
+    checked = check_dataset(path, sink=found.extend, **options)
+    shared = SharedNodes(load_vocabulary(), checked.description.base_iri)
+    found.sort(key=lambda pair: pair[0].id)
+    quads = [line for _, lines in found for line in lines]
+    shared.note(quads)
+    return Whole(checked, {record.id: record for record, _ in found}, [*quads, *shared.quads()])
+
+
+def build_store(nquads: Path, folder: Path) -> None:
+    """A store on disk from one file."""
+    builder = StoreBuilder(folder)
+    try:
+        builder.load(nquads)
+    finally:
+        builder.close()
+
+
 def copy_seed(folder: Path) -> Path:
     """A copy of the seed data set that a test may change."""
-    return Path(shutil.copytree(ROOT / "graph", folder))
+    return Path(shutil.copytree(SEED, folder))
 
 
 def edit(file: Path, old: str, new: str) -> None:

@@ -19,14 +19,27 @@ import pyoxigraph as ox
 import pytest
 
 from evkg.build import LAST_REPORT, build_release, default_moment
-from evkg.derive import derive
+from evkg.derive import derive_in
 from evkg.errors import InconsistencyError, ReleaseError, UsageError
 from evkg.finding import Finding
 from evkg.namespaces import DCAT, DCTERMS, EVKG, SH, VOID, graph_iri
 from evkg.publish import lock
 from evkg.release import CURRENT, GRAPH, MANIFEST, RECORDS, REPORT_JSON, REPORT_TURTLE, STORE, Release
 from evkg.release import open as open_release
-from tests.builds import AT, BASE, PRINTED, ROOT, SAADAT, build_draft, copy_seed, edit, record, run_evkg, write_records
+from tests.builds import (
+    AT,
+    BASE,
+    PRINTED,
+    ROOT,
+    SAADAT,
+    SEED,
+    build_draft,
+    copy_seed,
+    edit,
+    record,
+    run_evkg,
+    write_records,
+)
 
 TIME = "2026-11-01T00:00:00Z"
 RESULTS = "records/saadat-fellay-2026/results.yaml"
@@ -79,10 +92,10 @@ def with_violation(folder: Path) -> Path:
 def test_a_build_elsewhere_gives_the_same_bytes(release: Release, tmp_path: Path, environment: dict[str, str]) -> None:
     seed = tmp_path / "elsewhere/graph"
     # Files made in another order stand in another order in their folder.
-    for file in sorted((ROOT / "graph").rglob("*"), key=lambda f: f.name[::-1], reverse=True):
+    for file in sorted((SEED).rglob("*"), key=lambda f: f.name[::-1], reverse=True):
         if file.is_file():
-            (seed / file.relative_to(ROOT / "graph")).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, seed / file.relative_to(ROOT / "graph"))
+            (seed / file.relative_to(SEED)).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, seed / file.relative_to(SEED))
     run = run_evkg("build", seed, "--at", TIME, cwd=seed.parent, environment=environment)
     assert run.returncode == 0, run.stderr
     other = open_release(seed.parent / "build")
@@ -375,7 +388,7 @@ def test_a_draft_says_so_everywhere(tmp_path: Path) -> None:
 
 
 def test_a_draft_without_violations_conforms(release: Release, tmp_path: Path) -> None:
-    other = built(ROOT / "graph", tmp_path, draft=True)
+    other = built(SEED, tmp_path, draft=True)
     assert other.conforms
     assert contents(other.folder) == contents(release.folder)
 
@@ -390,9 +403,14 @@ def test_references_outside_gate_only_without_open(tmp_path: Path) -> None:
 
 def test_a_contradiction_stops_the_build_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clash = (ROOT / "tests/records/derive/evaluation-that-is-a-result.nq").read_text(encoding="utf-8").splitlines()
-    monkeypatch.setattr("evkg.build.derive", lambda lines, *rest: derive([*lines, *clash], *rest))
+
+    def with_clash(store: ox.Store, *rest: Any) -> list[str]:
+        store.load(input="\n".join([*clash, ""]).encode(), format=ox.RdfFormat.N_QUADS)
+        return derive_in(store, *rest)
+
+    monkeypatch.setattr("evkg.draft.derive_in", with_clash)
     with pytest.raises(InconsistencyError, match="id/both"):
-        build_release(ROOT / "graph", tmp_path, at=AT)
+        build_release(SEED, tmp_path, at=AT)
     assert [entry.name for entry in tmp_path.iterdir()] == [".lock"]
 
 
@@ -402,7 +420,7 @@ def test_a_triple_in_two_graphs_stops_the_build(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr("evkg.build.question_quads", question_quads)
     with pytest.raises(InconsistencyError, match=r"two graphs: <.*id/gena-lm>.*kind> \"model\""):
-        build_release(ROOT / "graph", tmp_path, at=AT)
+        build_release(SEED, tmp_path, at=AT)
     assert [entry.name for entry in tmp_path.iterdir()] == [".lock"]
 
 
@@ -459,19 +477,19 @@ def test_no_shape_checks_an_excluded_record(tmp_path: Path) -> None:
 
 
 def test_building_the_same_twice_leaves_the_first_untouched(tmp_path: Path) -> None:
-    first = built(ROOT / "graph", tmp_path)
+    first = built(SEED, tmp_path)
     inodes = {file: file.stat().st_ino for file in first.folder.rglob("*")}
-    again = built(ROOT / "graph", tmp_path)
+    again = built(SEED, tmp_path)
     assert again.folder == first.folder
     assert {file: file.stat().st_ino for file in again.folder.rglob("*")} == inodes
     assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted([".lock", CURRENT, first.id])
 
 
 def test_a_broken_release_of_the_same_id_is_replaced(tmp_path: Path) -> None:
-    first = built(ROOT / "graph", tmp_path)
+    first = built(SEED, tmp_path)
     for file in (first.folder / STORE).glob("*.sst"):
         file.write_bytes(b"")
-    again = built(ROOT / "graph", tmp_path)
+    again = built(SEED, tmp_path)
     assert again.folder == first.folder
     assert len(again.store) == again.manifest["counts"]["quads"]
     assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted([".lock", CURRENT, first.id])
@@ -494,7 +512,7 @@ def test_older_releases_stay_readable_beside_the_new_one(tmp_path: Path) -> None
 def test_a_second_build_at_the_same_time_is_refused_in_one_line(tmp_path: Path) -> None:
     with lock(tmp_path):
         with pytest.raises(UsageError, match="Another build is writing"):
-            build_release(ROOT / "graph", tmp_path, at=AT)
+            build_release(SEED, tmp_path, at=AT)
         run = run_evkg("build", "graph", "--out", tmp_path)
     assert run.returncode == 2
     assert run.stdout == b""
@@ -502,7 +520,7 @@ def test_a_second_build_at_the_same_time_is_refused_in_one_line(tmp_path: Path) 
 
 
 def test_what_an_interrupted_build_left_is_cleared_and_a_moved_release_put_back(tmp_path: Path) -> None:
-    first = built(ROOT / "graph", tmp_path)
+    first = built(SEED, tmp_path)
     first.folder.rename(tmp_path / f".building-old-{first.id}")
     (tmp_path / ".building-123").mkdir()
     (tmp_path / ".building-123/graph.nq").write_text("half", encoding="utf-8")
@@ -535,7 +553,8 @@ def before(module, name):
         return value
     setattr(module, name, run)
 before(build, "publish")
-before(build, "build_store")
+before(build.Draft, "derive")
+before(build.Draft, "write_graph")
 before(build, "manifest")
 before(publish, "_point")
 build.build_release(Path(sys.argv[1]), Path(sys.argv[2]), at=datetime(2026, 11, 1, tzinfo=UTC), progress=progress)
@@ -553,11 +572,12 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "step",
     [
-        "validating",
+        "looking",
         "deriving",
         "writing",
         "loading the store",
-        "after build_store",
+        "derive",
+        "after write_graph",
         "manifest",
         "publish",
         "_point",
@@ -662,14 +682,14 @@ def test_a_full_disk_is_one_line_and_leaves_the_old_release(changed: Path, tmp_p
 def test_an_output_folder_that_cannot_be_is_one_line(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(ReleaseError, match="cannot be written"):
-        build_release(ROOT / "graph", tmp_path / place, at=AT)
+        build_release(SEED, tmp_path / place, at=AT)
 
 
 def test_a_pointer_that_is_a_folder_is_an_error_and_not_lost(tmp_path: Path) -> None:
     (tmp_path / CURRENT).mkdir()
     (tmp_path / CURRENT / "precious").write_text("", encoding="utf-8")
     with pytest.raises(ReleaseError, match="cannot be written"):
-        build_release(ROOT / "graph", tmp_path, at=AT)
+        build_release(SEED, tmp_path, at=AT)
     assert (tmp_path / CURRENT / "precious").is_file()
 
 

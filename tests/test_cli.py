@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from evkg.cli import main, make_parser
 from evkg.questions import load_questions
 from evkg.release import GRAPH, MANIFEST, RECORDS, STORE
-from tests.builds import BATCH_256, PRINTED, REVIEWED, ROOT, record, run_evkg, write_records
+from tests.builds import BATCH_256, PRINTED, REVIEWED, ROOT, SEED, record, run_evkg, write_records
 
 #: A record whose every text would steer a terminal.
 ODD = "\x1b[31mred\x1b]0;owned\x07\u202e\x9b2J\r"
@@ -402,7 +402,7 @@ def installation(tmp_path: Path) -> Path:
 def test_a_broken_installation_is_one_line(tmp_path: Path, name: str, content: str) -> None:
     root = installation(tmp_path)
     (root / name).write_text(content, encoding="utf-8")
-    run = run_evkg("build", ROOT / "graph", "--out", tmp_path / "out", environment={"PYTHONPATH": str(root / "src")})
+    run = run_evkg("build", SEED, "--out", tmp_path / "out", environment={"PYTHONPATH": str(root / "src")})
     assert run.returncode == 2, run
     assert run.stdout == b""
     assert run.stderr.startswith(b"evkg: ")
@@ -413,7 +413,7 @@ def test_a_broken_installation_is_one_line(tmp_path: Path, name: str, content: s
 def test_a_missing_part_of_the_installation_is_one_line(tmp_path: Path) -> None:
     root = installation(tmp_path)
     shutil.rmtree(root / "shapes")
-    run = run_evkg("check", ROOT / "graph", environment={"PYTHONPATH": str(root / "src")})
+    run = run_evkg("check", SEED, environment={"PYTHONPATH": str(root / "src")})
     assert run.returncode == 2
     assert run.stderr == b"evkg: The folder shapes/ is missing from this installation of evkg.\n"
 

@@ -9,13 +9,18 @@ import pyoxigraph as ox
 import pytest
 
 from evkg.check import check_dataset
-from evkg.dataset import FACTS, SharedNodes, dataset_quads, read_dataset, read_description, tombstone
+from evkg.dataset import Dataset
+from evkg.description import FACTS, read_description
 from evkg.errors import UsageError
 from evkg.finding import Finding
 from evkg.namespaces import EVKG, PROV, RDF, SKOS, SPDX
+from evkg.record import Record
+from evkg.shared import SharedNodes
+from evkg.validate import Converted
 from evkg.vocabulary import Vocabulary
+from evkg.withheld import tombstone
 from tests import owl
-from tests.builds import BASE, ROOT, record, write_records
+from tests.builds import BASE, SEED, check_whole, record, write_records
 
 ONE = record("a", "model")
 
@@ -31,7 +36,7 @@ def describe(folder: Path, text: str) -> tuple[dict[str, Any], list[Finding]]:
 
 
 def test_the_seed_data_set_says_what_it_is_and_invents_nothing() -> None:
-    description, findings = read_description(ROOT / "graph")
+    description, findings = read_description(SEED)
     assert findings == []
     assert description.base_iri == BASE
     assert description.facts["title"].value == "Evidence on running DNA language models"
@@ -122,17 +127,29 @@ def test_a_description_that_cannot_be_read_is_a_violation(tmp_path: Path, conten
 # ---- Its records ----
 
 
-def test_the_seed_data_set_has_49_records_in_the_order_of_ids(vocabulary: Vocabulary) -> None:
-    dataset = read_dataset(ROOT / "graph", vocabulary)
+class Read(Dataset):
+    """A data set with its records in memory."""
+
+    records: dict[str, Record]
+
+
+def read_whole(path: Path, vocabulary: Vocabulary) -> Read:
+    dataset = Read(path, vocabulary)
+    dataset.records = {item.id: item for item in dataset.read()}
+    return dataset
+
+
+def test_the_seed_data_set_has_49_records(vocabulary: Vocabulary) -> None:
+    dataset = read_whole(SEED, vocabulary)
     assert dataset.count == 49
-    assert list(dataset.records) == sorted(dataset.records)
+    assert set(dataset.records) == set(dataset.kinds)
     assert dataset.findings == []
 
 
 def test_an_id_used_twice_names_the_other_place(vocabulary: Vocabulary, tmp_path: Path) -> None:
     write_records(tmp_path / "a/one.jsonl", ONE)
     write_records(tmp_path / "b.jsonl", record("b", "model"), {**ONE, "name": "another"})
-    dataset = read_dataset(tmp_path, vocabulary)
+    dataset = read_whole(tmp_path, vocabulary)
     assert dataset.records["a"].data["name"] == "a"
     (item,) = dataset.findings
     assert (item.severity, item.rule, item.field) == ("violation", "repeated-id", "id")
@@ -144,23 +161,23 @@ def test_findings_of_reading_keys_and_references_are_in_one_list(vocabulary: Voc
     file = tmp_path / "r.jsonl"
     write_records(file, record("a", "model", attributes={"organisation": "x"}, source_ids=["nowhere"]))
     file.write_text(file.read_text(encoding="utf-8") + "{broken\n", encoding="utf-8")
-    rules = {item.rule for item in read_dataset(file, vocabulary).findings}
+    rules = {item.rule for item in read_whole(file, vocabulary).findings}
     assert rules == {"undeclared-attribute", "unknown-id", "syntax"}
 
 
 def test_a_data_set_with_nothing_in_it_is_wrong_use(vocabulary: Vocabulary, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no record"):
-        read_dataset(tmp_path, vocabulary)
+        read_whole(tmp_path, vocabulary)
     with pytest.raises(UsageError, match="does not exist"):
-        read_dataset(tmp_path / "none", vocabulary)
+        read_whole(tmp_path / "none", vocabulary)
 
 
 def test_a_data_set_with_only_broken_files_is_all_findings(vocabulary: Vocabulary, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("id: [\n", encoding="utf-8")
-    dataset = read_dataset(tmp_path, vocabulary)
+    dataset = read_whole(tmp_path, vocabulary)
     assert dataset.count == 0
     assert [item.rule for item in dataset.findings] == ["syntax"]
-    checked = check_dataset(tmp_path)
+    checked = check_whole(tmp_path)
     assert checked.violations == 1
     assert checked.quads == []
 
@@ -176,7 +193,7 @@ def test_artifacts_and_agents_are_described_once(vocabulary: Vocabulary, tmp_pat
         record("s1", "source", attributes={**paper, "review": review}),
         record("s2", "source", attributes={**paper, "review": review}),
     )
-    checked = check_dataset(file)
+    checked = check_whole(file)
     shared = [line for line in checked.quads if line.endswith(f"<{BASE}graph/shared> .")]
     assert len(set(shared)) == len(shared)
     quads = owl.parse(shared)
@@ -195,7 +212,7 @@ def test_artifacts_and_agents_are_described_once(vocabulary: Vocabulary, tmp_pat
 def test_a_text_that_looks_like_a_node_is_no_node(tmp_path: Path) -> None:
     hostile = (f"see <{BASE}artifact/abc>", f'<urn:x> <urn:x> <{BASE}artifact/" . > <', f"<{BASE}agent/>")
     records = [record(f"r{n}", "model", description=text, name=text) for n, text in enumerate(hostile)]
-    checked = check_dataset(write_records(tmp_path / "r.jsonl", *records))
+    checked = check_whole(write_records(tmp_path / "r.jsonl", *records))
     assert [line for line in checked.quads if "graph/shared>" in line] == []
     assert owl.parse(checked.quads)
 
@@ -205,7 +222,7 @@ def test_shared_nodes_of_nothing_are_nothing(vocabulary: Vocabulary) -> None:
 
 
 def test_every_object_in_the_own_name_space_of_the_seed_data_is_described(vocabulary: Vocabulary) -> None:
-    checked = check_dataset(ROOT / "graph")
+    checked = check_whole(SEED)
     quads = owl.parse(checked.quads)
     subjects = {str(quad.subject) for quad in quads}
     objects = {str(quad.object) for quad in quads if isinstance(quad.object, ox.NamedNode)}
@@ -238,15 +255,15 @@ def test_findings_never_tell_what_is_withheld(tmp_path: Path) -> None:
     attributes = {"metrik": "SECRET", "printed_value": "", "review": {"source_id": "SECRET"}, "numeric_value": "SECRET"}
     links = [{"relation": "no-relation", "target_id": "nowhere"}]
     gone = record("gone", "result", status="excluded", facets={"odd": ["SECRET"]}, links=links, attributes=attributes)
-    checked = check_dataset(write_records(tmp_path / "r.jsonl", {**gone, "more": "SECRET"}))
+    checked = check_whole(write_records(tmp_path / "r.jsonl", {**gone, "more": "SECRET"}))
     assert "SECRET" not in repr(checked.findings)
     assert {item.rule for item in checked.findings} == {"unknown-relation", "unknown-id"}
 
 
-def test_quads_come_with_their_record_in_the_order_of_ids(vocabulary: Vocabulary) -> None:
-    dataset = read_dataset(ROOT / "graph", vocabulary)
-    pairs = list(dataset_quads(dataset))
-    assert [item.id for item, _ in pairs] == list(dataset.records)
+def test_quads_come_with_their_record() -> None:
+    pairs: list[Converted] = []
+    check_dataset(SEED, sink=pairs.extend)
+    assert len(pairs) == 49
     for item, lines in pairs:
         assert all(line.endswith(f"<{BASE}record/{item.id}> .") for line in lines)
 
@@ -260,6 +277,6 @@ def test_every_reason_of_the_vocabulary_may_stand_for_a_fact(vocabulary: Vocabul
 def test_a_file_of_records_called_dataset_is_no_description(vocabulary: Vocabulary, tmp_path: Path) -> None:
     text = "id: a\nkind: dataset\nname: A\ndescription: ''\nstatus: discovered\nfacets: {}\nsource_ids: []\n"
     (tmp_path / "dataset.yaml").write_text(f"{text}links: []\nattributes: {{}}\n", encoding="utf-8")
-    dataset = read_dataset(tmp_path, vocabulary)
+    dataset = read_whole(tmp_path, vocabulary)
     assert (dataset.count, dataset.findings) == (1, [])
     assert dataset.description.facts["title"].value == tmp_path.name

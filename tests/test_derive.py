@@ -8,7 +8,6 @@ from typing import Any
 import pyoxigraph as ox
 import pytest
 
-from evkg.check import Checked, check_dataset
 from evkg.derive import Rule, derive, load_axioms, load_rules
 from evkg.errors import InconsistencyError, VocabularyError
 from evkg.namespaces import DCTERMS, EVKG, OWL, PROV, RDF, RDFS
@@ -21,8 +20,11 @@ from tests.builds import (
     DOUBTED_SOURCE,
     PRINTED,
     ROOT,
+    SEED,
     THROUGHPUT_256,
     THROUGHPUT_512,
+    Whole,
+    check_whole,
     record,
     write_records,
 )
@@ -32,12 +34,12 @@ CLASH = ROOT / "tests/records/derive/evaluation-that-is-a-result.nq"
 
 
 @pytest.fixture(scope="module")
-def checked() -> Checked:
-    return check_dataset(ROOT / "graph")
+def checked() -> Whole:
+    return check_whole(SEED)
 
 
 @pytest.fixture(scope="module")
-def derived(checked: Checked) -> list[Any]:
+def derived(checked: Whole) -> list[Any]:
     return owl.parse(derive(checked.quads, BASE, load_axioms(), load_rules()))
 
 
@@ -51,7 +53,7 @@ def subject_ids(quads: list[Any], predicate: str) -> set[str]:
 def concerns_on(tmp_path: Path, *records: dict[str, Any]) -> set[tuple[str, str]]:
     """(id of a thing, record of the concern) for each derived open concern on these records."""
     file = write_records(tmp_path / "records.jsonl", *records)
-    checked = check_dataset(file, is_open=True)
+    checked = check_whole(file, is_open=True)
     quads = owl.parse(derive(checked.quads, BASE, load_axioms(), load_rules()))
     return {
         (quad.subject.value.rsplit("/", 1)[1], quad.object.value.rsplit("/", 1)[1].partition("#")[0])
@@ -63,7 +65,7 @@ def concerns_on(tmp_path: Path, *records: dict[str, Any]) -> set[tuple[str, str]
 # ---- The axioms, beside the normative reasoner ----
 
 
-def test_the_closure_of_the_seed_data_is_that_of_owlrl(checked: Checked) -> None:
+def test_the_closure_of_the_seed_data_is_that_of_owlrl(checked: Whole) -> None:
     asserted = owl.parse(checked.quads)
     subjects = {str(quad.subject) for quad in asserted}
     ours = owl.facts_of_quads([*asserted, *owl.parse(derive(checked.quads, BASE, load_axioms()))], subjects)
@@ -135,7 +137,7 @@ def test_subclasses_and_subproperties_are_followed_all_the_way_up() -> None:
 # ---- Asserted and derived can be told apart ----
 
 
-def test_no_derived_fact_is_asserted_and_no_triple_is_derived_twice(checked: Checked, derived: list[Any]) -> None:
+def test_no_derived_fact_is_asserted_and_no_triple_is_derived_twice(checked: Whole, derived: list[Any]) -> None:
     def triples(quads: list[Any]) -> list[tuple[str, str, str]]:
         return [(str(quad.subject), str(quad.predicate), str(quad.object)) for quad in quads]
 
@@ -150,7 +152,7 @@ def test_all_derived_facts_stand_in_the_derived_graph_and_have_no_blank_node(der
     assert not any(isinstance(quad.object, ox.BlankNode) for quad in derived)
 
 
-def test_deriving_twice_gives_the_same_lines_in_order(checked: Checked) -> None:
+def test_deriving_twice_gives_the_same_lines_in_order(checked: Whole) -> None:
     first = derive(checked.quads, BASE, load_axioms(), load_rules())
     assert first == derive(list(reversed(checked.quads)), BASE, load_axioms(), load_rules())
     assert first == sorted(set(first))
@@ -213,7 +215,7 @@ def test_results_stay_with_their_system_however_systems_are_related(tmp_path: Pa
     file = write_records(
         tmp_path / "r.jsonl", *systems, evaluation, result, record("t", "task"), record("d", "dataset")
     )
-    quads = owl.parse(derive(check_dataset(file).quads, BASE, load_axioms(), load_rules()))
+    quads = owl.parse(derive(check_whole(file).quads, BASE, load_axioms(), load_rules()))
     tested = [(q.subject.value, q.object.value) for q in quads if q.predicate.value == f"{EVKG}testedSystem"]
     assert tested == [(f"{BASE}id/r", f"{BASE}id/base")]
     assert subject_ids(quads, f"{EVKG}evaluatedIn") == {"base"}
@@ -222,7 +224,7 @@ def test_results_stay_with_their_system_however_systems_are_related(tmp_path: Pa
 def test_a_result_that_supersedes_another_is_neither_its_revision_nor_derived_from_it(tmp_path: Path) -> None:
     links = [{"relation": "supersedes", "target_id": "old"}]
     file = write_records(tmp_path / "r.jsonl", record("new", "result", links=links), record("old", "result"))
-    checked = check_dataset(file, is_open=True)
+    checked = check_whole(file, is_open=True)
     quads = owl.parse([*checked.quads, *derive(checked.quads, BASE, load_axioms(), load_rules())])
     between = {
         quad.predicate.value
@@ -341,18 +343,18 @@ def test_a_value_is_quoted_from_the_artifact_of_the_one_source(tmp_path: Path) -
     other = record("s2", "source", attributes={"artifact_sha256": "b" * 64})
     one = record("r1", "result", source_ids=["s"], attributes={"printed_value": "1.0"})
     two = record("r2", "result", source_ids=["s", "s2"], attributes={"printed_value": "2.0"})
-    checked = check_dataset(write_records(tmp_path / "r.jsonl", paper, other, one, two), is_open=True)
+    checked = check_whole(write_records(tmp_path / "r.jsonl", paper, other, one, two), is_open=True)
     quads = owl.parse(derive(checked.quads, BASE, load_axioms(), load_rules()))
     quoted = [(q.subject.value, q.object.value) for q in quads if q.predicate.value == f"{PROV}wasQuotedFrom"]
     assert quoted == [(f"{BASE}record/r1#quote-printed_value", f"{BASE}artifact/{'a' * 64}")]
 
 
 def test_every_seed_value_with_a_captured_artifact_says_what_it_is_quoted_from(
-    checked: Checked, derived: list[Any]
+    checked: Whole, derived: list[Any]
 ) -> None:
     quads = [*owl.parse(checked.quads), *derived]
     quoted = {quad.subject.value for quad in quads if quad.predicate.value == f"{PROV}wasQuotedFrom"}
-    records = checked.dataset.records
+    records = checked.records
     with_artifact = {
         item.id
         for item in records.values()

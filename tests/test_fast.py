@@ -19,7 +19,7 @@ from evkg.reader import read_records
 from evkg.record import Record
 from evkg.shapes import Result, Shapes
 from evkg.vocabulary import Vocabulary
-from tests.builds import ROOT
+from tests.builds import ROOT, SEED
 from tests.strategies import as_record, records
 
 
@@ -91,18 +91,18 @@ def _agree(some: list[dict[str, Json]]) -> None:
 
 @pytest.mark.parametrize("engine", ["fast", "auto"])
 def test_the_report_is_the_same_whichever_validator_runs(engine: str) -> None:
-    expected = check_dataset(ROOT / "graph", engine="pyshacl")
-    found = check_dataset(ROOT / "graph", engine=engine)  # type: ignore[arg-type]
+    expected = check_dataset(SEED, engine="pyshacl")
+    found = check_dataset(SEED, engine=engine)  # type: ignore[arg-type]
     assert found.findings == expected.findings
     assert found.results == expected.results
 
 
 @pytest.mark.parametrize("size", [1, 7])
 def test_records_are_checked_alike_in_batches_of_any_size(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = check_dataset(ROOT / "graph", engine="pyshacl")
-    monkeypatch.setattr("evkg.validate.BATCH", size)
+    expected = check_dataset(SEED, engine="pyshacl")
+    monkeypatch.setattr("evkg.check.BATCH", size)
     monkeypatch.setattr("evkg.validate.SAMPLE", 3)
-    found = check_dataset(ROOT / "graph", engine="fast")
+    found = check_dataset(SEED, engine="fast")
     assert found.findings == expected.findings
 
 
@@ -114,7 +114,7 @@ def test_a_disagreement_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(FastValidator, "run", forgetful)
     with pytest.raises(EngineDisagreementError, match="pyshacl"):
-        check_dataset(ROOT / "graph", engine="fast")
+        check_dataset(SEED, engine="fast")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from evkg.questions import Question, find_question, load_questions, question_qua
 from evkg.release import GRAPH, Release
 from evkg.sparql import read_query, tokens
 from evkg.store import load_store, run_query
-from tests.builds import AT, BASE, DOUBTED_RESULTS, REVIEWED, ROOT, THROUGHPUT_256, THROUGHPUT_512, build_draft
+from tests.builds import AT, BASE, DOUBTED_RESULTS, REVIEWED, ROOT, SEED, THROUGHPUT_256, THROUGHPUT_512, build_draft
 
 EXPECTED = ROOT / "tests" / "expected" / "questions"
 NAMES = sorted(path.stem for path in (ROOT / "queries" / "questions").glob("*.rq"))
@@ -45,7 +45,7 @@ Rows = list[dict[str, str | None]]
 
 @pytest.fixture(scope="session")
 def seeds(tmp_path_factory: pytest.TempPathFactory) -> Release:
-    release = build_release(ROOT / "graph", tmp_path_factory.mktemp("questions-seeds"), at=AT).release
+    release = build_release(SEED, tmp_path_factory.mktemp("questions-seeds"), at=AT).release
     assert release is not None
     return release
 
@@ -434,7 +434,7 @@ def test_a_source_of_which_nothing_was_left_out_is_not_claimed(made_up: Release)
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
-        built = build_release(ROOT / "graph", Path(scratch), at=AT).release
+        built = build_release(SEED, Path(scratch), at=AT).release
         assert built is not None
         for question_name in NAMES:
             text = json.dumps(ask(built, question_name), ensure_ascii=False, indent=1)

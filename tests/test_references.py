@@ -8,7 +8,7 @@ from hypothesis import given
 
 from evkg.finding import Finding
 from evkg.record import Record
-from evkg.references import check_references, references_of
+from evkg.references import ReferenceChecker, references_of
 from evkg.vocabulary import Vocabulary
 from tests.builds import BATCH_256, DOUBTED_SOURCE, record
 from tests.strategies import VOCABULARY, as_record, records
@@ -16,14 +16,16 @@ from tests.strategies import VOCABULARY, as_record, records
 
 def check(vocabulary: Vocabulary, *data: dict[str, Any], is_open: bool = False) -> list[Finding]:
     items = [as_record(one) for one in data]
-    return check_references(items, {item.id for item in items}, vocabulary, is_open=is_open)
+    checker = ReferenceChecker({item.id for item in items}, vocabulary, is_open=is_open)
+    return [finding for item in items for finding in checker.check(item)]
 
 
 def test_every_reference_of_the_seed_records_leads_to_a_record(
     vocabulary: Vocabulary, seed_records: list[Record]
 ) -> None:
     ids = {seed.id for seed in seed_records}
-    assert check_references(seed_records, ids, vocabulary) == []
+    checker = ReferenceChecker(ids, vocabulary)
+    assert [finding for item in seed_records for finding in checker.check(item)] == []
     assert sum(1 for seed in seed_records for _ in references_of(seed, vocabulary)) == 98
 
 

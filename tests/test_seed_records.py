@@ -12,7 +12,7 @@ import pytest
 from evkg.reader import read_records
 from evkg.record import Record
 from evkg.vocabulary import Vocabulary
-from tests.conftest import ROOT, SHARED
+from tests.conftest import ROOT, SEED, SHARED
 
 COMPARISON = (
     "protocol_id dataset_version split population inputs adaptation metric_implementation aggregation budget".split()
@@ -45,7 +45,7 @@ def _shared(name: str) -> Path:
 
 
 def test_the_seed_data_are_read_without_a_finding(vocabulary: Vocabulary) -> None:
-    assert [item for item in read_records(ROOT / "graph", vocabulary) if not isinstance(item, Record)] == []
+    assert [item for item in read_records(SEED, vocabulary) if not isinstance(item, Record)] == []
 
 
 def test_there_is_one_record_for_each_expected_object(seed_records: list[Record], expected: dict[str, Any]) -> None:

@@ -29,7 +29,7 @@ from evkg.errors import UsageError
 from evkg.negotiate import GRAPHS, RECORDS, TABLES, Variant
 from evkg.release import Release
 from evkg.server import DRAFT_HEADER, _listen, make_app, serve
-from tests.conftest import BASE, ROOT
+from tests.conftest import BASE, SEED
 
 PUBLIC = "https://example.org/evkg"
 RESULT = "saadat-fellay-20261015-result-nt-2-5b-training-memory-checkpointing"
@@ -89,7 +89,7 @@ class Client:
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
-    built = build_release(ROOT / "graph", tmp_path_factory.mktemp("server"))
+    built = build_release(SEED, tmp_path_factory.mktemp("server"))
     assert built.release is not None
     return built.release
 

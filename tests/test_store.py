@@ -16,7 +16,8 @@ from evkg.errors import QueryError, ReleaseError
 from evkg.namespaces import EVKG, XSD
 from evkg.release import GRAPH, STORE, Release
 from evkg.release import open as open_release
-from evkg.store import GRAPH_FORMATS, RESULT_FORMATS, build_store, load_store, open_store, rows, run_query, serialize
+from evkg.store import GRAPH_FORMATS, RESULT_FORMATS, load_store, open_store, rows, run_query, serialize
+from tests.builds import build_store
 
 COUNT = "SELECT (COUNT(*) AS ?n) {0} {{ {1} }}"
 ANY = "?s ?p ?o"

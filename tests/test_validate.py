@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evkg.check import Checked, check_dataset
+from evkg.check import check_dataset
 from evkg.errors import VocabularyError
 from evkg.finding import Finding, render_json, render_text
 from evkg.namespaces import EVKG, SH, XSD
@@ -19,7 +19,18 @@ from evkg.record import Record
 from evkg.shapes import Result, Shapes
 from evkg.validate import Validation
 from evkg.vocabulary import Vocabulary
-from tests.builds import BASE, ROOT, THROUGHPUT_256, copy_seed, edit, listening, record, write_records
+from tests.builds import (
+    BASE,
+    SEED,
+    THROUGHPUT_256,
+    Whole,
+    check_whole,
+    copy_seed,
+    edit,
+    listening,
+    record,
+    write_records,
+)
 
 PREFIXES = f"@prefix evkg: <{EVKG}> . @prefix sh: <{SH}> . @prefix s: <urn:s#> . @prefix xsd: <{XSD}> .\n"
 MODEL_NEEDS_A_LICENCE = """
@@ -29,8 +40,8 @@ s:licence-there a sh:PropertyShape ; sh:path evkg:licence ; sh:minCount 1 ; sh:m
 
 
 @pytest.fixture(scope="module")
-def seed() -> Checked:
-    return check_dataset(ROOT / "graph")
+def seed() -> Whole:
+    return check_whole(SEED)
 
 
 def shapes(folder: Path, text: str) -> Shapes:
@@ -51,15 +62,15 @@ def rules(findings: list[Finding]) -> set[str]:
 # ---- The seed data ----
 
 
-def test_the_seed_data_has_no_violation_and_honest_warnings(seed: Checked) -> None:
+def test_the_seed_data_has_no_violation_and_honest_warnings(seed: Whole) -> None:
     assert seed.violations == 0
     assert {item.severity for item in seed.findings} == {"warning", "info"}
     assert len(seed.findings) > 100
 
 
-def test_every_finding_on_the_seed_data_has_a_place_and_says_what_to_write(seed: Checked) -> None:
+def test_every_finding_on_the_seed_data_has_a_place_and_says_what_to_write(seed: Whole) -> None:
     for item in seed.findings:
-        assert item.record in seed.dataset.records
+        assert item.record in seed.records
         assert item.message
         assert item.fix
         assert item.field
@@ -71,7 +82,7 @@ def test_every_finding_on_the_seed_data_has_a_place_and_says_what_to_write(seed:
             assert written.startswith((entry, entry.split(".")[-1])), item
 
 
-def test_an_open_gap_is_found_at_its_entry(seed: Checked) -> None:
+def test_an_open_gap_is_found_at_its_entry(seed: Whole) -> None:
     (item,) = [f for f in seed.findings if f.record == THROUGHPUT_256 and f.field and "printed_value" in f.field]
     assert item.field == "attributes.missing_metadata.printed_value"
     assert item.severity == "warning"
@@ -79,14 +90,14 @@ def test_an_open_gap_is_found_at_its_entry(seed: Checked) -> None:
     assert line.strip().startswith("printed_value:")
 
 
-def test_the_report_for_people_speaks_plain_words(seed: Checked) -> None:
-    text = render_text(seed.findings, seed.dataset.count, full=True)
+def test_the_report_for_people_speaks_plain_words(seed: Whole) -> None:
+    text = render_text(seed.findings, seed.count, full=True)
     jargon = r"\bsh:|minCount|ConstraintComponent|https?://www\.w3\.org|\{[?$]\w+\}|Literal\(|NodeShape"
     assert not re.search(jargon, text)
 
 
-def test_checking_twice_gives_the_same_report(seed: Checked) -> None:
-    again = check_dataset(ROOT / "graph")
+def test_checking_twice_gives_the_same_report(seed: Whole) -> None:
+    again = check_dataset(SEED)
     assert render_json(again.findings, 49) == render_json(seed.findings, 49)
     assert again.results == seed.results
 
@@ -139,7 +150,7 @@ def test_the_same_number_has_the_same_verdict_however_it_is_written(tmp_path: Pa
     for index, text in enumerate(("5.6", '"5.6"', "'5.6'")):
         file = tmp_path / f"{index}.yaml"
         file.write_text(f"{head}attributes: {{numeric_value: {text}}}\n", encoding="utf-8")
-        checked = check_dataset(file, is_open=True)
+        checked = check_whole(file, is_open=True)
         seen.add((tuple(checked.quads), tuple(sorted(rules(checked.findings)))))
     assert len(seen) == 1
 
@@ -173,8 +184,8 @@ def test_every_kind_of_the_vocabulary_has_a_shape(vocabulary: Vocabulary) -> Non
 
 def test_a_result_on_no_record_names_its_node(vocabulary: Vocabulary, tmp_path: Path) -> None:
     line = f"<urn:lost> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{EVKG}Model> <urn:g> ."
-    (some, *_) = [r for r in read_records(ROOT / "graph", vocabulary) if isinstance(r, Record)]
-    found, _ = Validation(vocabulary, BASE, shapes(tmp_path, MODEL_NEEDS_A_LICENCE), {}).run([(some, [line])])
+    (some, *_) = [r for r in read_records(SEED, vocabulary) if isinstance(r, Record)]
+    found, _ = Validation(vocabulary, BASE, shapes(tmp_path, MODEL_NEEDS_A_LICENCE), {}).check([(some, [line])])
     assert (None, "Say the licence. (urn:lost)") in [(item.record, item.message) for item in found]
 
 
@@ -210,7 +221,7 @@ def test_nothing_is_fetched_when_shapes_import_something(tmp_path: Path) -> None
         assert seen == []
 
 
-def test_an_entry_in_a_vocabulary_is_not_validated_as_data(seed: Checked) -> None:
+def test_an_entry_in_a_vocabulary_is_not_validated_as_data(seed: Whole) -> None:
     assert {result.focus.startswith((f"{BASE}id/", f"{BASE}record/")) for result in seed.results} == {True}
 
 
@@ -235,7 +246,7 @@ def test_a_warning_alone_does_not_gate(tmp_path: Path) -> None:
     assert json.loads(render_json(checked.findings, 1))["summary"]["warnings"] == 1
 
 
-def test_validating_twice_gives_the_same_results_once_each(seed: Checked) -> None:
+def test_validating_twice_gives_the_same_results_once_each(seed: Whole) -> None:
     validator = NormativeValidator(Shapes())
     results = validator.run(seed.quads)
     assert results == validator.run(seed.quads)

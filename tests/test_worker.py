@@ -17,7 +17,7 @@ from evkg.build import build_release
 from evkg.errors import QueryError, QueryLimitError, QueryRefusedError, QuerySyntaxError, ReleaseError
 from evkg.release import STORE
 from evkg.worker import QueryWorkers, WorkersBusyError
-from tests.conftest import ROOT
+from tests.conftest import SEED
 
 #: A query that no machine finishes.
 ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
@@ -26,7 +26,7 @@ ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The store of a release of the seed records."""
-    built = build_release(ROOT / "graph", tmp_path_factory.mktemp("worker"))
+    built = build_release(SEED, tmp_path_factory.mktemp("worker"))
     assert built.release is not None
     return built.release.folder / STORE
 

@@ -1,35 +1,59 @@
-"""Checking a data set: every finding on it in one list, from reading to shapes."""
+"""Checking a data set: every finding on it in one list, from reading to shapes.
+
+Records come in batches: while one batch is validated, which leaves Python's lock alone, the next is
+read and converted. Memory grows with a batch and with what is found, not with the data set.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import Final
 
-from evkg.dataset import Dataset, SharedNodes, dataset_quads, is_withheld, read_dataset
+from evkg.convert import Converter
+from evkg.dataset import Dataset
+from evkg.description import Description
 from evkg.finding import Finding, sort_findings, summarise
 from evkg.record import Record
 from evkg.shapes import Result, Shapes
-from evkg.validate import Engine, Validation
+from evkg.validate import Converted, Engine, Found, Validation
 from evkg.vocabulary import load_vocabulary
+
+#: How many records make a batch (count).
+BATCH: Final = 1_000
+#: How many batches may wait for the validator (count).
+_WAITING: Final = 2
 
 #: Called with what is being done now, for people who wait.
 Progress = Callable[[str], None]
+#: Called with each batch of records and their quads.
+Sink = Callable[[list[Converted]], None]
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A data set with its quads and everything that was found on it, gravest first."""
+    """What was found on a data set, gravest first, and what it holds: counts by kind, ids of excluded records."""
 
-    dataset: Dataset
-    quads: list[str]
+    path: Path
+    description: Description
     findings: list[Finding]
     results: list[Result]
+    kinds: Counter[str]
+    withheld: frozenset[str]
+
+    @property
+    def count(self) -> int:
+        """How many records were read (count)."""
+        return self.kinds.total()
 
     @property
     def violations(self) -> int:
         """How many findings are violations (count)."""
-        return summarise(self.findings, self.dataset.count).violations
+        return summarise(self.findings, self.count).violations
 
 
 def check_dataset(
@@ -38,30 +62,46 @@ def check_dataset(
     is_open: bool = False,
     shapes: Shapes | None = None,
     engine: Engine = "auto",
+    sink: Sink = lambda _: None,
     progress: Progress = lambda _: None,
 ) -> Checked:
     """Every finding on a data set: from files, envelopes, keys, references and shapes.
 
+    `sink` gets the records with their N-Quads lines, batch by batch, each record once.
+
     Raises: UsageError: nothing is there to read. VocabularyError: the ontology or a shape is broken.
+        EngineDisagreementError: the validators differ.
 
     >>> check_dataset(Path("graph")).violations
     0
     """
     vocabulary = load_vocabulary()
-    progress("reading")
-    dataset = read_dataset(path, vocabulary, is_open=is_open)
-    progress(f"converting {dataset.count} records")
+    progress("looking at the files")
+    dataset = Dataset(path, vocabulary, is_open=is_open)
     base = dataset.description.base_iri
-    shared = SharedNodes(vocabulary, base)
-    quads: list[str] = []
-    public: list[tuple[Record, list[str]]] = []
-    for record, lines in dataset_quads(dataset):
-        quads.extend(lines)
-        shared.note(lines)
-        if not is_withheld(record):
-            public.append((record, lines))
-    quads.extend(shared.quads())
-    progress("validating")
-    classes = {record.id: vocabulary.kinds[record.kind] for record, _ in public}
-    findings, results = Validation(vocabulary, base, shapes or Shapes(), classes, engine).run(public)
-    return Checked(dataset, quads, sort_findings([*dataset.findings, *findings]), results)
+    classes = {key: vocabulary.kinds[kind] for key, kind in dataset.kinds.items() if key not in dataset.withheld}
+    validation = Validation(vocabulary, base, shapes or Shapes(), classes, engine)
+    converter = Converter(vocabulary, base)
+    kinds: Counter[str] = Counter()
+    found: list[Found] = []
+    waiting: deque[Future[Found]] = deque()
+    with ThreadPoolExecutor(1) as validator:
+        for batch in _batches(dataset.read(), None if validation.is_normative else BATCH):
+            converted = [(record, converter.record_to_quads(record)) for record in batch]
+            kinds.update(record.kind for record in batch)
+            sink(converted)
+            public = [pair for pair in converted if pair[0].id not in dataset.withheld]
+            waiting.append(validator.submit(validation.check, public))
+            while len(waiting) > _WAITING:
+                found.append(waiting.popleft().result())
+            progress(f"checking {kinds.total()} of {len(dataset.kinds)} records")
+        found.extend(future.result() for future in waiting)
+        validator.submit(validation.finish).result()
+    findings = [*dataset.findings, *(finding for findings, _ in found for finding in findings)]
+    results = sorted((result for _, results in found for result in results), key=Result.order)
+    return Checked(path, dataset.description, sort_findings(findings), results, kinds, dataset.withheld)
+
+
+def _batches(records: Iterator[Record], size: int | None) -> Iterator[list[Record]]:
+    while batch := list(islice(records, size)):
+        yield batch

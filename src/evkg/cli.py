@@ -53,7 +53,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
 
     def command(run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-        sub = commands.add_parser(run.__name__, help=run.__doc__, description=(run.__doc__ or "").capitalize() + ".")
+        sub = commands.add_parser(run.__name__, help=run.__doc__, description=_sentence(run.__doc__ or ""))
         sub.set_defaults(run=run)
         return sub
 
@@ -108,6 +108,10 @@ def make_parser() -> argparse.ArgumentParser:
     text = "the file to write, - for standard output (default: ontology/context.jsonld)"
     sub.add_argument("-o", "--output", metavar="FILE|-", help=text)
     return parser
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + "."
 
 
 def _version() -> str:

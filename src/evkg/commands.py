@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
@@ -37,13 +38,13 @@ def _print_checked(checked: Checked, format_name: str, *, full: bool) -> None:
     from evkg.finding import render_json, render_text
 
     if format_name == "json":
-        print(render_json(checked.findings, checked.dataset.count))
+        print(render_json(checked.findings, checked.count))
     elif format_name == "turtle":
         from evkg.report import render_turtle
 
-        print(render_turtle(checked.results, checked.dataset.description.base_iri), end="")
+        print(render_turtle(checked.results, checked.description.base_iri), end="")
     else:
-        print(render_text(checked.findings, checked.dataset.count, full=full))
+        print(render_text(checked.findings, checked.count, full=full))
 
 
 def check(options: argparse.Namespace) -> int:
@@ -73,18 +74,21 @@ def build(options: argparse.Namespace) -> int:
     if options.format == "json":
         from evkg.finding import render_json
 
-        document = json.loads(render_json(built.checked.findings, built.checked.dataset.count))
+        document = json.loads(render_json(built.checked.findings, built.checked.count))
         document["release"] = built.release.id if built.release else None
         print(json.dumps(document, ensure_ascii=False, indent=2))
     elif built.release is None:
         _print_checked(built.checked, "text", full=False)
         print(f"No release was made. The reports are in {built.report}.")
     else:
+        from evkg.finding import counted
+
         counts = built.release.manifest["counts"]
         what = "release" if built.release.conforms else "DRAFT with violations:"
         print(
             f"{what} {built.release.id}: {counts['records']} records, {counts['quads']} quads; "
-            f"{counts['violations']} violations, {counts['warnings']} warnings, {counts['infos']} infos"
+            f"{counted(counts['violations'], 'violation')}, {counted(counts['warnings'], 'warning')}, "
+            f"{counted(counts['infos'], 'info')}"
         )
         print(f"in {built.report}")
     return 0 if built.release else EXIT_FINDINGS
@@ -135,6 +139,7 @@ def _print_answer(result: Any, form: str) -> None:
 
 def ask(options: argparse.Namespace) -> int:
     """answer a saved question; without a name, list the questions"""
+    from evkg.asking import answer_question
     from evkg.questions import find_question, load_questions
     from evkg.release import open as open_release
 
@@ -142,17 +147,22 @@ def ask(options: argparse.Namespace) -> int:
         for question in load_questions().values():
             print(f"{question.name}\n    {question.question}")
             for parameter in question.parameters:
-                print(f"    --set {parameter.name}={parameter.default}  {parameter.description}")
+                setting = shlex.quote(f"{parameter.name}={parameter.default}")
+            print(f"    --set {setting}  {parameter.description}")
         return 0
     question = find_question(options.name)
     release = open_release(options.release)
-    answer = release.select(question.with_values(_settings(options.set)))
+    values = _settings(options.set)
+    answer = answer_question(question, values, release)
     if options.format == "json":
         print(json.dumps(_answer_json(question.title, release, answer), ensure_ascii=False, indent=2))
         return 0
     from evkg.terminal import render_table
 
-    print(f"{question.question}\n")
+    print(question.question)
+    for name, value in values.items():
+        print(f"  with {name} = {value}")
+    print("")
     table = [[None if value is None else str(value) for value in row.values()] for row in answer]
     print(render_table(answer.variables, table))
     print("")

@@ -142,22 +142,33 @@ def derive(lines: Iterable[str], base: str, axioms: Axioms, rules: Sequence[Rule
     """
     store = ox.Store()
     store.bulk_load(input="\n".join([*lines, ""]).encode(), format=ox.RdfFormat.N_QUADS)
+    return derive_in(store, base, axioms, rules)
+
+
+def derive_in(store: ox.Store, base: str, axioms: Axioms, rules: Sequence[Rule] = ()) -> list[str]:
+    """The same for what a store holds: the derived graph is added to it and returned as lines, sorted.
+
+    Raises: InconsistencyError: as `derive`.
+    """
     graph = ox.NamedNode(graph_iri(base, "derived"))
+    suffix = f"{graph} ."
+    lines: list[str] = []
     changed = True
     while changed:
         changed = False
         for rule in axioms.rules:
-            changed |= _apply(store, rule, graph)
+            new = _apply(store, rule, graph)
+            lines.extend(f"{quad.subject} {quad.predicate} {quad.object} {suffix}" for quad in new)
+            changed |= bool(new)
     _refuse_disjoint(store, axioms)
     for rule in rules:
-        _apply(store, rule, graph)
-    suffix = f"{graph} ."
-    triples = (quad.triple for quad in store.quads_for_pattern(None, None, None, graph))
-    return sorted(f"{triple.subject} {triple.predicate} {triple.object} {suffix}" for triple in triples)
+        new = _apply(store, rule, graph)
+        lines.extend(f"{quad.subject} {quad.predicate} {quad.object} {suffix}" for quad in new)
+    return sorted(lines)
 
 
-def _apply(store: ox.Store, rule: Rule, graph: ox.NamedNode) -> bool:
-    """Add to `graph` what a rule gives and no graph holds yet; whether that was anything."""
+def _apply(store: ox.Store, rule: Rule, graph: ox.NamedNode) -> set[ox.Quad]:
+    """Add to `graph` what a rule gives and no graph holds yet; what that was."""
     try:
         found = store.query(rule.query, prefixes=dict(PREFIXES), use_default_graph_as_union=True)
     except SyntaxError as error:
@@ -169,8 +180,8 @@ def _apply(store: ox.Store, rule: Rule, graph: ox.NamedNode) -> bool:
         for triple in found
         if next(store.quads_for_pattern(triple.subject, triple.predicate, triple.object), None) is None
     }
-    store.extend(new)
-    return bool(new)
+    store.bulk_extend(new)
+    return new
 
 
 def _refuse_disjoint(store: ox.Store, axioms: Axioms) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from importlib import metadata
@@ -12,7 +11,6 @@ from typing import Any, Final
 
 from evkg.check import Checked
 from evkg.convert import quote_literal
-from evkg.dataset import is_withheld
 from evkg.finding import summarise
 from evkg.namespaces import DCAT, DCTERMS, EVKG, RDF, VOID, XSD, concept_iri, graph_iri
 from evkg.release import FORMAT, STORE
@@ -45,10 +43,9 @@ def release_quads(release_id: str, checked: Checked, moment: datetime, quads: in
 
     Source: DCAT 3; VoID, section 3 (statistics).
     """
-    dataset = checked.dataset
-    base = dataset.description.base_iri
+    base = checked.description.base_iri
     node = f"<{base}releases/{release_id}>"
-    counts = summarise(checked.findings, dataset.count)
+    counts = summarise(checked.findings, checked.count)
 
     def integer(name: str, value: int) -> str:
         return f'{node} <{EVKG}{name}> "{value}"^^<{XSD}integer>'
@@ -64,7 +61,7 @@ def release_quads(release_id: str, checked: Checked, moment: datetime, quads: in
         integer("warningCount", counts.warnings),
         integer("infoCount", counts.infos),
     ]
-    for key, fact in dataset.description.facts.items():
+    for key, fact in checked.description.facts.items():
         if fact.value is not None:
             lines.append(f"{node} <{_FACTS[key]}> {quote_literal(fact.value)}")
             continue
@@ -96,27 +93,26 @@ _FACTS: Final = {
 def manifest(
     folder: Path, checked: Checked, release_id: str, moment: datetime, content: str, quads: int
 ) -> dict[str, Any]:
-    dataset = checked.dataset
-    counts = summarise(checked.findings, dataset.count)
+    counts = summarise(checked.findings, checked.count)
     files = sorted(p for p in folder.rglob("*") if p.is_file() and folder / STORE not in p.parents)
     return {
         "format": FORMAT,
         "release_id": release_id,
         "at": f"{moment:%Y-%m-%dT%H:%M:%SZ}",
-        "base_iri": dataset.description.base_iri,
+        "base_iri": checked.description.base_iri,
         "dataset": {
             key: fact.value if fact.value is not None else {"reason": fact.reason, "note": fact.note}
-            for key, fact in dataset.description.facts.items()
+            for key, fact in checked.description.facts.items()
         },
         "conforms": not counts.violations,
         "counts": {
             "records": counts.records,
-            "withheld": sum(map(is_withheld, dataset.records.values())),
+            "withheld": len(checked.withheld),
             "quads": quads,
             "violations": counts.violations,
             "warnings": counts.warnings,
             "infos": counts.infos,
-            "kinds": dict(sorted(Counter(record.kind for record in dataset.records.values()).items())),
+            "kinds": dict(sorted(checked.kinds.items())),
         },
         "content_sha256": content,
         "versions": {"evkg": metadata.version("evkg"), **{name: metadata.version(name) for name in _LIBRARIES}},

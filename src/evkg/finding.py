@@ -148,11 +148,16 @@ def render_text(findings: Sequence[Finding], records: int, *, full: bool = False
         lines.append("")
     counts = summarise(findings, records)
     lines.append(
-        f"{_count(counts.records, 'record')}: {_count(counts.violations, 'violation')}, "
-        f"{_count(counts.warnings, 'warning')}, {_count(counts.infos, 'info')}"
+        f"{counted(counts.records, 'record')}: {counted(counts.violations, 'violation')}, "
+        f"{counted(counts.warnings, 'warning')}, {counted(counts.infos, 'info')}"
     )
     return "\n".join(lines)
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "info"), counted(0, "info")
+    ('1 info', '0 infos')
+    """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

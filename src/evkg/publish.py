@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,6 +46,15 @@ def _clear(out: Path, left: Path) -> None:
         left.unlink()
     else:
         shutil.rmtree(left, ignore_errors=True)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder, even while a store in it is still closing and writes a last file."""
+    for _ in range(20):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(0.05)
 
 
 def write(file: Path, parts: Iterable[str]) -> None:

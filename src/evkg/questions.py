@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -92,8 +93,6 @@ def find_question(name: str, folder: Path | None = None) -> Question:
 
     Raises: NotFoundError: there is none; names the nearest.
     """
-    from difflib import get_close_matches
-
     questions = load_questions(folder)
     if name not in questions:
         raise NotFoundError(

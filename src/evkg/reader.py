@@ -106,7 +106,7 @@ def read_records(path: Path, vocabulary: Vocabulary) -> Iterator[Record | Findin
     is_empty = True
     for file in files:
         count = faults = 0
-        for item in _read_file(file, vocabulary):
+        for item in read_file(file, vocabulary):
             yield item
             count += 1
             if isinstance(item, Record):
@@ -127,7 +127,17 @@ def read_records(path: Path, vocabulary: Vocabulary) -> Iterator[Record | Findin
         raise UsageError(f"{file_name(path)} holds no record.")
 
 
-def _read_file(file: Path, vocabulary: Vocabulary) -> Iterator[Record | Finding]:
+def is_lines(file: Path) -> bool:
+    """Whether a file holds one record a line.
+
+    >>> is_lines(Path("records.jsonl.gz")), is_lines(Path("records.yaml"))
+    (True, False)
+    """
+    return _suffix(file) in (".jsonl", ".ndjson")
+
+
+def read_file(file: Path, vocabulary: Vocabulary) -> Iterator[Record | Finding]:
+    """The records of one file and the findings about what could not be read."""
     suffix = _suffix(file)
     if suffix in (".jsonl", ".ndjson"):
         yield from _read_lines(file, vocabulary)

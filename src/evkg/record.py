@@ -173,17 +173,21 @@ def make_record(
 def _older_shape(record: Record, path: Path, message: str) -> Finding:
     """A note on a rewrite as a finding; its path and value are those of the record as read."""
     line, column = record.origin.place(path)
+    value = shown_at(record.original, path)
+    is_empty = value == "null"
     return Finding(
-        severity="info",
-        rule="older-shape",
+        severity="warning" if is_empty else "info",
+        rule="empty-value" if is_empty else "older-shape",
         message=message,
         record=record.id,
         field=field_name(path),
         file=record.origin.file,
         line=line,
         column=column,
-        value=shown_at(record.original, path),
-        fix="Nothing has to be changed.",
+        value=value,
+        fix="Write the value, or say under missing_metadata why there is none."
+        if is_empty
+        else "Nothing has to be changed.",
     )
 
 
@@ -214,7 +218,9 @@ def check_envelope(original: Json, origin: Origin, vocabulary: Vocabulary) -> li
         return findings
     for key in ENVELOPE:
         if key not in original:
-            report((key,), f"The key {key} is missing.", f"Write {key}: {_EMPTY.get(key, '…')}")
+            meant = difflib.get_close_matches(key, [k for k in original if k not in ENVELOPE], n=1, cutoff=0.5)
+            fix = f"Did you mean {key} where {meant[0]} stands?" if meant else f"Write {key}: {_EMPTY.get(key, '…')}"
+            report((key,), f"The key {key} is missing.", fix)
         elif problem := _problem(key, original, vocabulary):
             report(*problem)
     return findings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping
 
 from evkg.finding import Finding
 from evkg.jsontext import Json
@@ -48,25 +48,31 @@ def _within(
                     yield from _within(part, place, parts, vocabulary)
 
 
-def check_references(
-    records: Iterable[Record], ids: Set[str], vocabulary: Vocabulary, *, is_open: bool = False
-) -> list[Finding]:
-    """A finding for each reference to an id that is not among `ids`, with the nearest ids.
+class ReferenceChecker:
+    """Finds references to ids that are not among `ids`.
 
     With `is_open` the data set may point outside itself, and these are for information only.
     """
-    findings: list[Finding] = []
-    lookups = 0
-    for record in records:
-        for path, target in references_of(record, vocabulary):
-            if target in ids:
+
+    def __init__(self, ids: Collection[str], vocabulary: Vocabulary, *, is_open: bool = False) -> None:
+        self._ids = ids
+        self._vocabulary = vocabulary
+        self._is_open = is_open
+        self._lookups = 0
+
+    def check(self, record: Record) -> Iterator[Finding]:
+        """A finding for each reference of a record that leads nowhere, with the nearest ids."""
+        for path, target in references_of(record, self._vocabulary):
+            if target in self._ids:
                 continue
-            fix = "Add the record, or correct the id."
-            if lookups < _LOOKUPS and not is_open:
-                lookups += 1
-                close = difflib.get_close_matches(target, sorted(ids), n=3, cutoff=0.7)
-                fix = f"Nearest ids: {', '.join(close)}." if close else fix
-            severity = "info" if is_open else "violation"
+            severity = "info" if self._is_open else "violation"
             message = f"No record has the id {target!r}."
-            findings.append(record.finding(severity, "unknown-id", path, message, fix))
-    return findings
+            yield record.finding(severity, "unknown-id", path, message, self._fix(target))
+
+    def _fix(self, target: str) -> str:
+        if not self._is_open and self._lookups < _LOOKUPS:
+            self._lookups += 1
+            close = difflib.get_close_matches(target, sorted(self._ids), n=3, cutoff=0.7)
+            if close:
+                return f"Nearest ids: {', '.join(close)}."
+        return "Add the record, or correct the id."

@@ -27,17 +27,35 @@ GRAPH_FORMATS: Final[Mapping[str, ox.RdfFormat]] = {
 }
 
 
-def build_store(nquads: Path, folder: Path) -> None:
-    """Make a store in `folder` from a file of N-Quads by bulk load.
+class StoreBuilder:
+    """A store on disk while it is filled, by bulk loads of files of N-Quads.
 
-    Raises: ReleaseError: the disk is full, or the file is no N-Quads.
+    Raises: ReleaseError: the disk is full, or a file is no N-Quads.
     """
-    try:
-        store = ox.Store(str(folder))
-        store.bulk_load(path=str(nquads), format=ox.RdfFormat.N_QUADS)
-        store.flush()
-    except (OSError, RuntimeError, SyntaxError) as error:
-        raise ReleaseError(f"The store cannot be built in {folder}: {error}") from error
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        try:
+            self.store = ox.Store(str(folder))
+        except OSError as error:
+            raise ReleaseError(f"The store cannot be built in {folder}: {error}") from error
+
+    def load(self, nquads: Path) -> None:
+        """Add the quads of a file."""
+        try:
+            self.store.bulk_load(path=str(nquads), format=ox.RdfFormat.N_QUADS)
+        except (OSError, SyntaxError, RuntimeError) as error:
+            raise ReleaseError(f"The store cannot be built in {self._folder}: {error}") from error
+
+    def extend(self, nquads: bytes) -> None:
+        """Add the quads of a text."""
+        self.store.extend(ox.parse(input=nquads, format=ox.RdfFormat.N_QUADS))
+
+    def close(self) -> None:
+        """Write everything to the disk and let the folder go."""
+        if hasattr(self, "store"):
+            self.store.flush()
+            del self.store
 
 
 def open_store(folder: Path) -> ox.Store:

@@ -7,8 +7,8 @@ checks every record, and pySHACL a sample of them in every run: a disagreement s
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
 from typing import Any, Final, Literal
 
 from evkg.errors import EngineDisagreementError
@@ -28,9 +28,6 @@ Engine = Literal["auto", "pyshacl", "fast"]
 SMALL: Final = 150
 #: How many records of a larger set pySHACL checks as well (count).
 SAMPLE: Final = 12
-#: How many records the fast validator gets at once (count): memory stays that of a batch.
-BATCH: Final = 1_000
-
 _SEVERITY: Final[Mapping[str, Severity]] = {
     SH + "Violation": "violation",
     SH + "Warning": "warning",
@@ -38,8 +35,16 @@ _SEVERITY: Final[Mapping[str, Severity]] = {
 }
 
 
+#: A record with its N-Quads lines.
+Converted = tuple[Record, list[str]]
+Found = tuple[list[Finding], list[Result]]
+
+
 class Validation:
-    """Runs the shapes over records of one data set; `classes` are those of every record that links may reach."""
+    """Runs the shapes over the records of one data set, batch by batch.
+
+    `classes` are the local names of the classes of every thing that a link may reach, by record id.
+    """
 
     def __init__(
         self, vocabulary: Vocabulary, base: str, shapes: Shapes, classes: Mapping[str, str], engine: Engine = "auto"
@@ -51,67 +56,42 @@ class Validation:
         self._places = Places(vocabulary, base)
         self._normative = NormativeValidator(shapes)
         self._fast = FastValidator(shapes)
-        self._only_normative = engine == "pyshacl" or (engine == "auto" and len(classes) <= SMALL)
+        self._sample: list[tuple[bytes, Converted, list[Result]]] = []
+        #: Whether pySHACL checks every record; then all of them make one batch.
+        self.is_normative = engine == "pyshacl" or (engine == "auto" and len(classes) <= SMALL)
 
-    def run(self, records: Iterable[tuple[Record, list[str]]]) -> tuple[list[Finding], list[Result]]:
-        """Findings on records, given with their N-Quads lines, each at its field, and the results behind them.
+    def check(self, batch: Sequence[Converted]) -> Found:
+        """Findings on the records of a batch, each at its field, and the results behind them.
 
-        A record whose kind no shape targets is itself a finding.
+        A thing that is only linked to has its type here and no more; its own batch reports on it. A
+        record whose kind no shape targets is itself a finding.
 
-        Raises: VocabularyError: a shape is broken. EngineDisagreementError: the validators differ.
+        Raises: VocabularyError: a shape is broken.
         """
-        findings: list[Finding] = []
-        results: list[Result] = []
-        for batch in _batches(records, BATCH if not self._only_normative else None):
-            found = self._batch(batch)
-            finder = _Finder({record.id: record for record, _ in batch}, self._places, self._base, self._shapes)
-            findings.extend(finding for result in found for finding in finder.findings(result))
-            findings.extend(_unchecked((record for record, _ in batch), self._vocabulary, self._shapes))
-            results.extend(found)
+        lines = [line for _, own in batch for line in own]
+        everything = [*lines, *self._types(lines)]
+        names = {record.id: record for record, _ in batch}
+        run = self._normative.run if self.is_normative else self._fast.run
+        results = [result for result in run(_without_graph(everything)) if not self._is_other(result, names)]
+        if not self.is_normative:
+            self._choose(batch, results)
+        finder = _Finder(names, self._places, self._base, self._shapes)
+        findings = [finding for result in results for finding in finder.findings(result)]
+        findings.extend(_unchecked(names.values(), self._vocabulary, self._shapes))
         return findings, results
 
-    def _batch(self, batch: Sequence[tuple[Record, list[str]]]) -> list[Result]:
-        """Results on the records of a batch, and on nothing else.
+    def finish(self) -> None:
+        """Check the sample with pySHACL as well.
 
-        A thing that is only linked to has its type here and no more; its own batch reports on it.
+        Raises: EngineDisagreementError: the results on a record differ; names it.
         """
-        names = {record.id for record, _ in batch}
-        triples = [*(line for _, lines in batch for line in lines)]
-        if self._only_normative:
-            return [r for r in self._normative.run([*triples, *self._types(triples)]) if not self._is_other(r, names)]
-        everything = self._fast.run(_without_graph([*triples, *self._types(triples)]))
-        found = [result for result in everything if not self._is_other(result, names)]
-        self._compare(batch, found)
-        return found
-
-    def _types(self, lines: Iterable[str]) -> list[str]:
-        """The types of the things that these quads link to: class constraints need them."""
-        things = f"<{self._base}id/"
-        graph = f"<{self._base}graph/types>"
-        found: set[str] = set()
-        for line in lines:
-            _, _, rest = line.split(" ", 2)
-            if rest.startswith(things):
-                found.add(rest[len(things) : rest.index(">")])
-        return [
-            f"{things}{name}> <{RDF}type> <{EVKG}{self._classes[name]}> {graph} ."
-            for name in found
-            if name in self._classes
-        ]
-
-    def _compare(self, batch: Sequence[tuple[Record, list[str]]], found: Iterable[Result]) -> None:
-        """Check a sample, chosen by the content of the records, with pySHACL as well.
-
-        Raises: EngineDisagreementError: the results on a record differ; names the record.
-        """
-        size = max(1, SAMPLE * len(batch) // max(len(self._classes), 1))
-        chosen = sorted(batch, key=lambda pair: hashlib.sha256(pair[0].content_sha256.encode()).digest())[:size]
-        names = {record.id for record, _ in chosen}
-        lines = [line for _, own in chosen for line in own]
-        expected = {
-            result for result in self._normative.run([*lines, *self._types(lines)]) if self._is_of(result, names)
-        }
-        given = {result for result in found if self._is_of(result, names)}
+        if not self._sample:
+            return
+        lines = [line for _, (_, own), _ in self._sample for line in own]
+        names = {record.id: record for _, (record, _), _ in self._sample}
+        normative = self._normative.run(_without_graph([*lines, *self._types(lines)]))
+        expected = {result for result in normative if not self._is_other(result, names)}
+        given = {result for _, _, results in self._sample for result in results}
         if expected != given:
             result = min(expected ^ given, key=Result.order)
             raise EngineDisagreementError(
@@ -119,20 +99,35 @@ class Validation:
                 "Run with --engine pyshacl, and report this."
             )
 
-    def _is_of(self, result: Result, names: set[str]) -> bool:
-        place = self._places.of_node(result.focus)
-        return place is not None and place[0] in names
+    def _choose(self, batch: Sequence[Converted], results: Sequence[Result]) -> None:
+        """Keep the records of the sample so far: those whose content hashes lowest."""
+        own: dict[str, list[Result]] = {}
+        for result in results:
+            place = self._places.of_node(result.focus)
+            own.setdefault(place[0] if place else "", []).append(result)
+        ranked = [
+            (hashlib.sha256(pair[0].content_sha256.encode()).digest(), pair, own.get(pair[0].id, [])) for pair in batch
+        ]
+        self._sample = nsmallest(SAMPLE, [*self._sample, *ranked], key=lambda entry: entry[0])
 
-    def _is_other(self, result: Result, names: set[str]) -> bool:
-        """Whether a result is about a record of another batch."""
+    def _types(self, lines: Iterable[str]) -> list[str]:
+        """The types of the things that these quads link to, as quads: class constraints need them."""
+        things = f"<{self._base}id/"
+        found: set[str] = set()
+        for line in lines:
+            _, _, rest = line.split(" ", 2)
+            if rest.startswith(things):
+                found.add(rest[len(things) : rest.index(">")])
+        return [
+            f"{things}{name}> <{RDF}type> <{EVKG}{self._classes[name]}> <{self._base}> ."
+            for name in sorted(found)
+            if name in self._classes
+        ]
+
+    def _is_other(self, result: Result, names: Container[str]) -> bool:
+        """Whether a result is about a record that is not in a batch."""
         place = self._places.of_node(result.focus)
         return place is not None and place[0] not in names
-
-
-def _batches(records: Iterable[tuple[Record, list[str]]], size: int | None) -> Iterator[list[tuple[Record, list[str]]]]:
-    iterator = iter(records)
-    while batch := list(islice(iterator, size)):
-        yield batch
 
 
 def _without_graph(lines: Iterable[str]) -> Iterator[str]:

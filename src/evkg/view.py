@@ -228,7 +228,7 @@ def _trust(release: Release, status: str, review: Json, gaps: tuple[Gap, ...], c
     else:
         gap = next((gap for gap in gaps if gap.key == "review"), None)
         yield f"{checked}; " + (f"review: {gap.reason}" if gap else "no review is recorded")
-    if status != "reproduced":
+    if status == "source_checked":
         yield "a check of the transcription, not a reproduction"
     yield f"{concerns} open concern{'' if concerns == 1 else 's'}" if concerns else "no open concern"
 

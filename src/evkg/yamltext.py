@@ -230,6 +230,7 @@ def _key(parent: Mapping, node: Node, line: int, column: int) -> Scalar:
         raise YamlError("The merge key << is not used in records; write the keys out.", line, column)
     if node.text in parent.places:
         first = parent.places[node.text][0]
-        message = f'The key "{node.text}" stands twice in one mapping; first in line {first}.'
+        hint = " Records are separated by a line ---." if node.text == "id" else ""
+        message = f'The key "{node.text}" stands twice in one mapping; first in line {first}.{hint}'
         raise YamlError(message, line, column)
     return node
