@@ -38,5 +38,8 @@ lock:          ## renew requirements.lock from requirements.in (needs uv)
 bench: $(STAMP) ## measure the commands beside what they cannot be faster than; writes benchmarks/results.md
 	$(BIN)/python benchmarks/seed.py
 
+bench-scale: $(STAMP) ## build generated data sets of growing size; writes benchmarks/scale.md
+	$(BIN)/python benchmarks/scale.py
+
 clean:         ## remove what was built, keep the environment
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache
