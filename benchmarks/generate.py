@@ -1068,7 +1068,7 @@ FAULTS: Final[tuple[tuple[str, str, str, Callable[[Record], None]], ...]] = (
     ("result-numeric-value-format", "result", "attributes.numeric_value",
      _set("attributes", "numeric_value", to="0,91")),
     ("unknown-id", "evaluation", "source_ids.0", _set("source_ids", to=["no-such-source"])),
-    ("result-uncertainty-both", "result", "attributes.uncertainty", _both),
+    ("value-and-reason", "result", "attributes.uncertainty", _both),
     ("evaluation-comparison-split", "evaluation", "attributes.comparison.split",
      _drop("attributes", "comparison", "split")),
     ("record-status-known", "configuration", "status", _set("status", to="looked_at")),

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,12 +25,8 @@ from tests.builds import BATCH_256, PRINTED, REVIEWED, ROOT, SEED, record, run_e
 ODD = "\x1b[31mred\x1b]0;owned\x07\u202e\x9b2J\r"
 
 
-@pytest.fixture(autouse=True)
-def _signals_as_they_were() -> Iterator[None]:
-    """`evkg query` hands SIGINT to the system, which a test run must not keep."""
-    before = signal.getsignal(signal.SIGINT)
-    yield
-    signal.signal(signal.SIGINT, before)
+#: A query that no machine finishes.
+ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
 
 
 @pytest.fixture
@@ -285,6 +280,14 @@ def test_query_writes_a_graph_in_every_format(here: Path, name: str) -> None:
         (["check", "graph", "graph"], ["unrecognized arguments: graph"]),
         (["nope"], ["invalid choice: 'nope'"]),
         ([], ["required: COMMAND"]),
+        (["query", "ASK {}", "--time-limit", "0"], ["is no number of seconds above 0"]),
+        (["query", "ASK {}", "--time-limit", "inf"], ["is no number of seconds above 0"]),
+        (["serve", "--time-limit", "nan"], ["is no number of seconds above 0"]),
+        (["serve", "--time-limit", "-1"], ["is no number of seconds above 0"]),
+        (["query", f"ASK {{ FILTER({'(' * 20_000}"], ["nested too deeply"]),
+        (["query", ENDLESS, "--time-limit", "0.5"], ["limit of 0.5 s", "the store in", "is damaged"]),
+        (["query", r"SELECT ('\u0001' AS ?x) {}", "--format", "xml"], ["as SPARQL XML", "a control character"]),
+        (["query", "CONSTRUCT { <urn:a> <http://e/1> 2 } {}", "--format", "rdfxml"], ["as RDF/XML", "an XML name"]),
         (["serve", "--port", "x"], ["invalid int value: 'x'"]),
         (["serve", "--release", "none"], ["There is no release at none"]),
         (["context", "-o", "/nowhere/x"], ["No such file or directory: /nowhere/x"]),
@@ -491,6 +494,47 @@ def test_a_closed_output_is_no_trace(here: Path) -> None:
         assert b"Traceback" not in run.stderr, command
 
 
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("check 2>&-", 0),
+        ("query 'ASK {}' 2>&-", 0),
+        ("show none 2>&-", 2),
+        ("show none 2>/dev/full", 2),
+        ("query 'ASK {}' <&- >&- 2>&-", 0),
+        ("query - <&-", 2),
+        ("--help >/dev/full", 2),
+        ("check --help >/dev/full", 2),
+        ("--version >/dev/full", 2),
+    ],
+)
+def test_closed_streams_change_no_exit_status(here: Path, line: str, status: int) -> None:
+    run = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m evkg.cli {line}"], cwd=here, capture_output=True, check=False
+    )
+    assert run.returncode == status
+    assert run.stderr.count(b"\n") == (0 if status == 0 or "2>" in line else 1)
+    assert b"Traceback" not in run.stderr
+
+
+def test_a_query_that_needs_too_much_memory_stays_json(here: Path) -> None:
+    heavy = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER BY ?a"
+    run = run_evkg("query", heavy, "--format", "json", cwd=here)
+    assert run.returncode == 2
+    assert "more memory than the limit of 2 GiB" in json.loads(run.stdout)["error"]
+    assert run.stderr.count(b"\n") == 1
+
+
+def test_a_damaged_store_is_one_line(here: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = shutil.copytree(here / "build/current", tmp_path / "release")
+    for file in (folder / STORE).glob("*.sst"):
+        data = bytearray(file.read_bytes())
+        data[: len(data) // 2] = bytes(len(data) // 2)
+        file.write_bytes(data)
+    query = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
+    assert_failed(capsys, main(["query", query, "--release", str(folder), "--time-limit", "5"]))
+
+
 @pytest.mark.parametrize("command", [["check"], ["show", REVIEWED], ["check", "--format", "json"]])
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_an_output_in_an_old_encoding_is_no_trace(here: Path, command: list[str], encoding: str) -> None:
@@ -534,7 +578,7 @@ def test_an_interrupted_query_ends_at_once(here: Path) -> None:
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=5)
-    assert process.returncode != 0
+    assert process.returncode == 130
     assert b"Traceback" not in error
 
 

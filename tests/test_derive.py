@@ -10,7 +10,7 @@ import pytest
 
 from evkg.derive import Rule, derive, load_axioms, load_rules
 from evkg.errors import InconsistencyError, VocabularyError
-from evkg.namespaces import DCTERMS, EVKG, OWL, PROV, RDF, RDFS
+from evkg.namespaces import DCTERMS, EVKG, NS, OWL, PROV, RDF, RDFS, SKOS
 from tests import owl
 from tests.builds import (
     BASE,
@@ -178,6 +178,7 @@ def test_no_status_family_or_value_is_derived(derived: list[Any], name: str) -> 
 def test_the_derived_properties_are_exactly_these(derived: list[Any]) -> None:
     names = {quad.predicate.value for quad in derived if quad.predicate.value.startswith(EVKG)}
     assert {name.removeprefix(EVKG) for name in names} == {
+        "concernAbout",
         "evaluatedIn",
         "hasResult",
         "openConcern",
@@ -276,9 +277,119 @@ def test_a_concern_that_names_a_metric_reaches_its_results_only(tmp_path: Path, 
     assert found == {("s", "s"), ("r1", "s")}
 
 
-def test_a_target_that_does_not_cite_the_source_is_not_touched(tmp_path: Path) -> None:
+def link(relation: str, target: str) -> dict[str, str]:
+    return {"relation": relation, "target_id": target}
+
+
+def uses(record_id: str, **used: str) -> dict[str, Any]:
+    """An evaluation of its own, which cites no source."""
+    return record(record_id, "evaluation", links=[link(relation, target) for relation, target in used.items()])
+
+
+def gives(evaluation: str, **attributes: Any) -> dict[str, Any]:
+    """A result of an evaluation, named `r-` and the id of this; it cites no source."""
+    return record(f"r-{evaluation}", "result", links=[link("evaluation", evaluation)], attributes=attributes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"links": [{"relation": "source", "target_id": "s"}]},
+        {"attributes": {"primary_protocol_source_id": "s"}},
+        {"attributes": {"review": {"method": ["transcription"], "source_id": "s"}}},
+        {"attributes": {"derivation": {"method": "sum", "inputs": [{"source_id": "s"}]}}},
+        {"attributes": {"profile": {"summary": "x", "summary_source_ids": ["s"]}}},
+    ],
+    ids=["link", "attribute", "review", "derivation", "setting"],
+)
+def test_a_source_is_cited_wherever_a_record_names_it(tmp_path: Path, changes: dict[str, Any]) -> None:
+    found = concerns_on(tmp_path, source("s"), record("x", "result", **changes), record("y", "result"))
+    assert found == {("s", "s"), ("x", "s")}
+
+
+def test_a_concern_reaches_the_results_of_an_evaluation_but_not_of_a_system_that_cites_the_source(
+    tmp_path: Path,
+) -> None:
+    system = record("m", "model", source_ids=["s"])
+    cited = {**uses("e1", system="other"), "source_ids": ["s"]}
+    found = concerns_on(tmp_path, source("s"), system, cited, gives("e1"), uses("e2", system="m"), gives("e2"))
+    assert {thing for thing, _ in found} == {"s", "m", "e1", "r-e1"}
+
+
+def test_a_target_is_touched_whether_or_not_it_cites_the_source(tmp_path: Path) -> None:
     found = concerns_on(tmp_path, source("s", targets=["r1"]), cites("r1", "other"), record("other", "source"))
-    assert found == {("s", "s")}
+    assert found == {("s", "s"), ("r1", "s")}
+
+
+@pytest.mark.parametrize(("kind", "relation"), [("model", "system"), ("task", "assessment"), ("dataset", "data")])
+def test_what_uses_a_target_is_touched_with_its_results(tmp_path: Path, kind: str, relation: str) -> None:
+    found = concerns_on(
+        tmp_path,
+        source("s", targets=["t"]),
+        record("t", kind),
+        uses("e1", **{relation: "t"}),
+        gives("e1"),
+        uses("e2", **{relation: "not-t"}),
+        gives("e2"),
+        cites("cites", "s"),
+    )
+    assert {thing for thing, _ in found} == {"s", "t", "e1", "r-e1"}
+
+
+def test_an_evaluation_that_is_a_target_is_touched_with_its_results(tmp_path: Path) -> None:
+    found = concerns_on(tmp_path, source("s", targets=["e"]), uses("e"), gives("e"), uses("f"), gives("f"))
+    assert {thing for thing, _ in found} == {"s", "e", "r-e"}
+
+
+def test_a_metric_reaches_results_whose_evaluation_cites_the_source(tmp_path: Path) -> None:
+    evaluation = {**uses("e"), "source_ids": ["s"]}
+    other = record("r2", "result", links=[link("evaluation", "e")], attributes={"metric": "speed"})
+    found = concerns_on(tmp_path, source("s", targets=["memory"]), evaluation, gives("e", metric="memory"), other)
+    assert {thing for thing, _ in found} == {"s", "r-e"}
+
+
+@pytest.mark.parametrize("targets", [["no-such-thing"], ["r1", "no-such-thing"], [""], [], ["s"], "r1"])
+def test_a_target_that_names_nothing_leaves_nothing_out(tmp_path: Path, targets: Any) -> None:
+    found = concerns_on(tmp_path, source("s", targets=targets), cites("r1", "s"), cites("r2", "s"))
+    assert found == {("s", "s"), ("r1", "s"), ("r2", "s")}
+
+
+def test_a_metric_of_the_vocabulary_that_no_result_has_names_something(tmp_path: Path) -> None:
+    vocabulary = f"<{NS}vocab/metric/accuracy> <{RDF}type> <{SKOS}Concept> <urn:vocabulary> ."
+    file = write_records(tmp_path / "r.jsonl", source("s", targets=["accuracy"]), cites("r", "s"))
+    lines = [*check_whole(file, is_open=True).quads, vocabulary]
+    assert subject_ids(owl.parse(derive(lines, BASE, load_axioms(), load_rules())), f"{EVKG}openConcern") == {"s"}
+
+
+@pytest.mark.parametrize("concerns", ["odd numbers", ["odd numbers"], {"message": "odd"}], ids=str)
+def test_a_concern_that_cannot_be_read_reaches_all_that_cites_the_source(tmp_path: Path, concerns: Any) -> None:
+    doubted = record("s", "source", attributes={"evidence_concerns": concerns})
+    file = write_records(tmp_path / "r.jsonl", doubted, cites("r", "s"), gives("e"), {**uses("e"), "source_ids": ["s"]})
+    quads = owl.parse(derive(check_whole(file, is_open=True).quads, BASE, load_axioms(), load_rules()))
+    assert subject_ids(quads, f"{EVKG}openConcern") == {"s", "r", "e", "r-e"}
+
+
+@pytest.mark.parametrize("status", ["disputed", "superseded", "excluded", "needs_review"])
+def test_a_result_on_a_doubtful_basis_says_which(tmp_path: Path, status: str) -> None:
+    records = [
+        record("s1", "source", status=status),
+        record("s2", "source", status=status),
+        record("m", "model", status=status),
+        record("t", "task", status=status),
+        record("d", "dataset", status=status),
+        {**uses("e", system="m", assessment="t", data="d"), "source_ids": ["s1"], "status": status},
+        {**gives("e"), "source_ids": ["s2"]},
+        gives("elsewhere"),
+    ]
+    file = write_records(tmp_path / "r.jsonl", *records)
+    quads = owl.parse(derive(check_whole(file, is_open=True).quads, BASE, load_axioms(), load_rules()))
+    found = {
+        (quad.subject.value.rsplit("/", 1)[1], quad.object.value.rsplit("/", 1)[1])
+        for quad in quads
+        if quad.predicate.value == f"{EVKG}doubtfulBasis"
+    }
+    expected = {("r-e", basis) for basis in ("s1", "s2", "m", "t", "d", "e")}
+    assert found == (set() if status == "needs_review" else expected)
 
 
 def test_one_concern_with_targets_does_not_hide_another_without(tmp_path: Path) -> None:

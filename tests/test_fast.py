@@ -18,8 +18,8 @@ from evkg.normative import NormativeValidator
 from evkg.reader import read_records
 from evkg.record import Record
 from evkg.shapes import Result, Shapes
-from evkg.vocabulary import Vocabulary
-from tests.builds import ROOT, SEED
+from evkg.vocabulary import PARTS, PLURAL, Vocabulary
+from tests.builds import ROOT, SEED, record
 from tests.strategies import as_record, records
 
 
@@ -30,9 +30,9 @@ def both() -> tuple[NormativeValidator, FastValidator]:
 
 
 def triples(converter: Converter, some: Iterable[Record]) -> Iterator[str]:
-    once = {record.id: record for record in some}
-    for record in once.values():
-        for line in converter.record_to_quads(record):
+    once = {item.id: item for item in some}
+    for item in once.values():
+        for line in converter.record_to_quads(item):
             yield f"{line[: line.rindex(' <')]} ."
 
 
@@ -65,6 +65,58 @@ def test_both_validators_agree_on_real_records_of_all_kinds(
     assert fast == normative
 
 
+#: Kind of value -> texts of it that are right but for a character too many.
+STRAY = {
+    "decimal": ("1\n", "\n1", "1\r", "1 ", "1\x1f", "1\x85", "1\u2028"),
+    "decimal-or-null": ("1\n", "9" * 60 + "\n"),
+    "number": ("0.5\n",),
+    "date": ("2026-01-01\n",),
+    "datetime": ("2026-01-01\n", "2026-01-01T00:00:00Z\n", "2026-01-01T00:00:00Z\r\n"),
+    "doi": ("10.1000/x\n", "10.1000/x\ny", "10.1000/x\x1c"),
+    "sha256": ("a" * 64 + "\n",),
+    "git-sha": ("0a1b2c3\n",),
+    "url": ("https://x.org\n", "https://x.org/\n", "https://x.org/a\x1fb", "https://localhost\n"),
+    "url-or-path": ("https://x.org\n", "/run/1\n", "/run\x1e/1"),
+    "text": ("\n", "\x1c", "\x1f\n", "\x85", "links:family:a\n", "\u200b"),
+}
+
+
+def test_both_validators_agree_on_every_typed_text_with_a_stray_character(
+    converter: Converter, vocabulary: Vocabulary, both: tuple[NormativeValidator, FastValidator]
+) -> None:
+    found: list[Record] = []
+    for kind, terms in vocabulary.attributes.items():
+        for number in range(max(map(len, STRAY.values()))):
+            values: dict[str, Json] = {}
+            for key, term in terms.items():
+                texts = STRAY.get(term.value_kind, ())
+                values |= {key: texts[number]} if number < len(texts) else {}
+                if term.value_kind in PARTS and term.value_kind not in PLURAL:
+                    values[key] = {
+                        part: texts[number]
+                        for part, inner in vocabulary.parts[PARTS[term.value_kind][0]].items()
+                        if number < len(texts := STRAY.get(inner.value_kind, ()))
+                    }
+            if values:
+                found.append(as_record(record(f"r-{kind.replace('_', '-')}-{number}", kind, attributes=values)))
+    lines = list(triples(converter, found))
+    normative, fast = (validator.run(lines) for validator in both)
+    assert fast == normative
+    rules = {result.shape.partition("#")[2] for result in normative}
+    assert {
+        "result-numeric-value-format",
+        "uncertainty-lower-format",
+        "source-doi-format",
+        "source-artifact-sha256-format",
+        "configuration-code-commit-format",
+        "source-retrieved-at-format",
+        "source-url-public",
+        "evaluation-run-url-public",
+        "claim-field-link",
+        "result-printed-value-blank",
+    } <= rules
+
+
 @settings(max_examples=12, derandomize=True, deadline=None)
 @given(st.lists(records(), min_size=1, max_size=12))
 def test_both_validators_agree_on_generated_records(some: list[dict[str, Json]]) -> None:
@@ -83,7 +135,7 @@ def _agree(some: list[dict[str, Json]]) -> None:
     from tests.conftest import BASE
 
     vocabulary = load_vocabulary()
-    found = [record for item in some if (record := as_record(item)) is not None]
+    found = [one for item in some if (one := as_record(item)) is not None]
     lines = list(triples(Converter(vocabulary, BASE), found))
     shapes = Shapes()
     assert FastValidator(shapes).run(lines) == NormativeValidator(shapes).run(lines)

@@ -135,3 +135,10 @@ def test_a_path_that_does_not_exist_gives_the_nearest_key_above() -> None:
     assert locate(text, ("a", "b", 4)) == text.index('"b"')
     assert locate(text, ("a", "x", "y")) == text.index('"a"')
     assert locate(text, ("x",)) == 0
+
+
+def test_a_key_behind_a_very_long_number_is_located() -> None:
+    digits = "1" * 5000
+    text = f'{{"a": {digits}, "b": [-{digits}, 1e{digits}, {digits}.5, 7]}}'
+    assert decode_json(text)
+    assert text[locate(text, ("b", 3)) :] == "7]}"

@@ -23,9 +23,17 @@ def found(vocabulary: Vocabulary, data: dict[str, Any]) -> list[tuple[str, str, 
     return [(item.severity, item.rule, item.field) for item in findings(vocabulary, data)]
 
 
-def test_the_seed_records_have_no_finding_on_keys(vocabulary: Vocabulary, seed_records: list[Record]) -> None:
+def test_the_seed_records_have_four_values_that_read_like_reasons(
+    vocabulary: Vocabulary, seed_records: list[Record]
+) -> None:
     assert len(seed_records) == 49
-    assert [item for seed in seed_records for item in check_keys(seed, vocabulary)] == []
+    items = [item for seed in seed_records for item in check_keys(seed, vocabulary)]
+    assert [(item.severity, item.rule, item.field) for item in items] == [
+        ("info", "reason-like-value", "attributes.split"),
+        ("info", "reason-like-value", "attributes.species"),
+        ("info", "reason-like-value", "attributes.comparison.split"),
+        ("info", "reason-like-value", "attributes.comparison.adaptation"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -83,6 +91,102 @@ def test_a_relation_of_another_kind_names_those_of_this_one(vocabulary: Vocabula
     assert item.fix is not None
     assert item.fix.startswith("Relations of result: ")
     assert "evaluation" in item.fix
+
+
+@pytest.mark.parametrize(
+    ("kind", "relation"),
+    [
+        ("dataset", "same_data_as"),
+        ("result", "supersedes"),
+        *(("model", relation) for relation in ("alias_of", "family", "variant_of", "uses_model")),
+        ("configuration", "configuration_of"),
+        *(("protocol", relation) for relation in ("part_of", "parent", "evaluates_task")),
+        ("evaluation", "original_evaluation"),
+    ],
+)
+def test_a_link_to_another_thing_may_not_lead_to_the_record_itself(
+    vocabulary: Vocabulary, kind: str, relation: str
+) -> None:
+    assert found(vocabulary, record("r", kind, links=[{"relation": relation, "target_id": "other"}])) == []
+    assert found(vocabulary, record("r", kind, links=[{"relation": relation, "target_id": "r"}])) == [
+        ("violation", "link-to-itself", "links.0.target_id")
+    ]
+
+
+def test_a_link_that_stands_twice_is_a_warning(vocabulary: Vocabulary) -> None:
+    links = [{"relation": "family", "target_id": target} for target in ("a", "b", "a")]
+    assert found(vocabulary, record("r", "model", links=links)) == [("warning", "repeated-link", "links.2")]
+
+
+@pytest.mark.parametrize(
+    ("field", "fix"),
+    [
+        ("uncertanty", "Did you mean uncertainty?"),
+        ("uncertainty.nn", "Did you mean uncertainty.n?"),
+        ("coverage.scord", "Did you mean coverage.scored?"),
+        ("converage.scored", "Did you mean coverage.scored?"),
+        ("half_widht", "Did you mean uncertainty.half_width?"),
+        ("zzzzzz", "Correct the name of the field, or remove the entry."),
+    ],
+)
+def test_a_reason_for_a_field_that_does_not_exist_names_the_nearest(
+    vocabulary: Vocabulary, field: str, fix: str
+) -> None:
+    data = record("r", "result", attributes={"missing_metadata": {field: {"reason": "unreported"}}})
+    (item,) = findings(vocabulary, data)
+    assert (item.severity, item.rule) == ("warning", "unknown-missing-field")
+    assert item.field == f"attributes.missing_metadata.{field}"
+    assert item.fix == fix
+    assert field in item.message
+
+
+def test_a_reason_for_a_declared_field_or_part_is_no_finding(vocabulary: Vocabulary) -> None:
+    names = ("metric", "coverage.scored", "uncertainty.n", "review.method", "scoring_conditions.k", "review")
+    entries = {name: {"reason": "unreported", "note": "x"} for name in names}
+    assert found(vocabulary, record("r", "result", attributes={"missing_metadata": entries})) == []
+
+
+@pytest.mark.parametrize(
+    ("attributes", "field", "fix"),
+    [
+        (
+            {"missing_metadata": {"unit": {"reason": "unreported", "notes": "x"}}},
+            "missing_metadata.unit.notes",
+            "Did you mean note?",
+        ),
+        ({"uncertainty": {"lowr": "1"}}, "uncertainty.lowr", "Did you mean lower?"),
+        ({"review": {"methods": ["transcription"]}}, "review.methods", "Did you mean method?"),
+        ({"discrepancies": [{"printd": "1"}]}, "discrepancies.0.printd", "Did you mean printed?"),
+        ({"coverage": {"zzz": 1}}, "coverage.zzz", "Keys of coverage: eligible, generated_per_run"),
+    ],
+)
+def test_a_key_that_a_strict_object_does_not_have_is_named_with_the_nearest(
+    vocabulary: Vocabulary, attributes: dict[str, Any], field: str, fix: str
+) -> None:
+    (item,) = findings(vocabulary, record("r", "result", attributes=attributes))
+    assert (item.severity, item.rule, item.field) == ("violation", "undeclared-key", f"attributes.{field}")
+    assert repr(field.rpartition(".")[2]) in item.message
+    assert item.fix is not None
+    assert item.fix.startswith(fix)
+
+
+def test_a_key_that_no_comparison_uses_is_a_warning(vocabulary: Vocabulary) -> None:
+    data = record("r", "evaluation", attributes={"comparison": {"splitt": "test"}})
+    (item,) = findings(vocabulary, data)
+    assert (item.severity, item.rule, item.fix) == ("warning", "undeclared-key", "Did you mean split?")
+
+
+def test_a_claim_about_a_link_has_a_relation_that_exists(vocabulary: Vocabulary) -> None:
+    assert found(vocabulary, record("r", "claim", attributes={"field": "links:family:gena-lm"})) == []
+    (item,) = findings(vocabulary, record("r", "claim", attributes={"field": "links:famly:gena-lm"}))
+    assert (item.severity, item.rule, item.field) == ("violation", "unknown-relation", "attributes.field")
+    assert item.fix == "Did you mean family?"
+
+
+@pytest.mark.parametrize("key", ["dna-genomes\n", " dna-genomes"])
+def test_a_key_of_a_facet_with_a_stray_character_is_a_violation(vocabulary: Vocabulary, key: str) -> None:
+    data = record("r", "model", facets={"areas": ["dna-genomes", key], "tasks": [key]})
+    assert found(vocabulary, data) == [("violation", "stray-character", "facets.areas.1")]
 
 
 def test_an_unknown_facet_is_a_warning(vocabulary: Vocabulary) -> None:

@@ -25,11 +25,12 @@ LAYERS = (
         "older",
         "vocabulary",
         "scalar",
+        "withheld",
         "record",
         "reader",
     ),
     ("literal", "value", "setting", "field", "document", "convert"),
-    ("keys", "references", "description", "withheld", "shared", "dataset", "derive", "place", "sparql", "questions"),
+    ("content", "keys", "references", "description", "shared", "dataset", "derive", "place", "sparql", "questions"),
     (
         "shapes",
         "fast",
@@ -47,7 +48,7 @@ LAYERS = (
         "draft",
         "build",
     ),
-    ("view", "terminal"),
+    ("related", "view", "terminal"),
     ("pages",),
     (
         "worker_process",

@@ -239,6 +239,49 @@ def test_the_home_page_of_a_data_set_without_a_title_has_one(tmp_path: Path) -> 
     assert "/id/m" in found.hrefs()
 
 
+def test_records_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    records = [record("m1", "model", name="Same"), record("m2", "task", name="Same"), record("m3", "model", name="Own")]
+    found = Page(render_home(build_draft(write_records(tmp_path / "r.jsonl", *records), tmp_path / "out")))
+    assert [tag for tag, _ in found.elements].count("small") == 2
+    assert found.by_class["soft"] == ["m1", "m2"]
+
+
+def test_a_result_page_leads_to_what_was_tested(release: Release) -> None:
+    html = render_record(release, THROUGHPUT_256)
+    head = html.split('id="values"')[0]
+    prefix = "model-execution-20261011-"
+    for name in (
+        "config-aspidova2026-gena-base",
+        "protocol-aspidova2026-a100-inference-throughput",
+        "data-aspidova2026-fixed-length-tokens",
+        "eval-aspidova2026-gena-base-throughput",
+    ):
+        assert f'href="/id/{prefix}{name}"' in head
+
+
+def test_the_unit_as_printed_stands_beside_the_value(tmp_path: Path) -> None:
+    data = record("r", "result", attributes={"printed_value": "5", "unit": "gigabyte", "unit_detail": "GB <peak>"})
+    found = page(build_draft(write_records(tmp_path / "r.jsonl", data), tmp_path / "out"), "r")
+    assert found.by_class["unit"] == ["GB <peak>"]
+    assert found.by_class["printed"] == ["5"]
+
+
+def test_a_value_with_a_reason_is_a_contradiction_at_both_places(tmp_path: Path) -> None:
+    attributes = {"printed_value": "5", "missing_metadata": {"printed_value": {"reason": "unreported"}}}
+    data = record("r", "result", attributes=attributes)
+    text = page(build_draft(write_records(tmp_path / "r.jsonl", data), tmp_path / "out"), "r").text
+    assert "Contradiction: the record also says that this is missing (unreported)" in text
+    assert "Contradiction: the record also gives a value" in text
+
+
+def test_a_concern_that_could_not_be_read_is_a_banner(tmp_path: Path) -> None:
+    doubted = record("s", "source", attributes={"evidence_concerns": "odd"})
+    file = write_records(tmp_path / "r.jsonl", doubted, record("r", "result", source_ids=["s"]))
+    found = page(build_draft(file, tmp_path / "out"), "r")
+    assert any("a concern that could not be read" in text for text in found.by_class["caution"])
+    assert "no open concern" not in found.text
+
+
 def test_an_unknown_record_has_no_page(release: Release) -> None:
     with pytest.raises(NotFoundError, match="Nearest: gena-lm"):
         render_record(release, "gena-lmm")

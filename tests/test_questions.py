@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import tempfile
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +25,7 @@ from evkg.questions import Question, find_question, load_questions, question_qua
 from evkg.release import GRAPH, Release
 from evkg.sparql import read_query, tokens
 from evkg.store import load_store, run_query
+from evkg.view import view_record
 from tests.builds import AT, BASE, DOUBTED_RESULTS, REVIEWED, ROOT, SEED, THROUGHPUT_256, THROUGHPUT_512, build_draft
 
 EXPECTED = ROOT / "tests" / "expected" / "questions"
@@ -341,6 +343,75 @@ def test_nothing_can_be_compared_with_an_excluded_result(made_up: Release) -> No
     assert verdict == "no"
     assert ("status", "not checked against its source", "second") in reasons
     assert "Excluded" in str(ask(made_up, "comparable", first="made-up-result-excluded", second="x")[0]["first_result"])
+
+
+def changed(tmp_path: Path, record_id: str, old: str, new: str) -> Release:
+    """The made-up records with the first `old` behind the id of one of them replaced."""
+    folder = Path(shutil.copytree(ROOT / "tests" / "records" / "questions", tmp_path / "data"))
+    text = (folder / "records.yaml").read_text(encoding="utf-8")
+    before, start, after = text.partition(f"\nid: {record_id}\n")
+    assert old in after
+    (folder / "records.yaml").write_text(before + start + after.replace(old, new, 1), encoding="utf-8")
+    return build_draft(folder, tmp_path / "out")
+
+
+@pytest.mark.parametrize("status", ["disputed", "superseded", "excluded"])
+@pytest.mark.parametrize(
+    ("record_id", "dimension", "named"),
+    [
+        ("made-up-source", "status of a source", "A made-up paper (source)"),
+        ("made-up-config-b", "status of the system", "Model Q 2B on one GPU (configuration)"),
+        ("made-up-protocol", "status of the assessment", "Made-up memory protocol (protocol)"),
+        ("made-up-data", "status of the data set", "Made-up sequences (dataset)"),
+        ("made-up-eval-b", "status of the evaluation", "Model Q 2B memory (evaluation)"),
+    ],
+)
+def test_what_a_result_rests_on_blocks_it(
+    tmp_path: Path, record_id: str, dimension: str, named: str, status: str
+) -> None:
+    release = changed(tmp_path, record_id, "status: source_checked", f"status: {status}")
+    verdict, reasons = blocking(release, "made-up-result-a", "made-up-result-b")
+    affects = "second" if record_id.endswith("-b") else "both"
+    assert verdict == "no"
+    assert (dimension, "disputed, superseded or excluded", affects) in reasons
+    caveat = f"It rests on a record that is {status}: {named}"
+    budget = {row["result_id"]: row for row in ask(release, "inference-memory-budget")}
+    assert caveat in str(budget["made-up-result-b"]["caveats"])
+    stages = {row["result_id"]: row for row in ask(release, "optimisation-stages", model="model q")}
+    assert f"{dimension}: disputed" in str(stages["made-up-result-b"]["not_comparable_because"])
+    if affects == "both":
+        speeds = {row["result_id"]: row for row in ask(release, "safe-throughput")}
+        assert speeds["made-up-result-speed"]["safe"] == "no"
+        assert f" is {status}" in str(speeds["made-up-result-speed"]["reasons"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("targets: [made-up-result-doubted]", "targets: [no-such-record]"),
+        ("targets: [made-up-result-doubted]", "targets: [made-up-config-a]"),
+        ("targets: [made-up-result-doubted]", "targets: [peak-memory]"),
+        ("targets: [made-up-result-doubted]", "targets: []"),
+        ("message: This one cell is printed twice with two values.", "message: null"),
+        ("    - source_id: made-up-source\n", "    - unreadable\n    - source_id: made-up-source\n"),
+    ],
+    ids=["unknown target", "system", "metric", "no target", "no message", "unreadable"],
+)
+def test_the_page_and_the_answer_never_contradict(tmp_path: Path, old: str, new: str) -> None:
+    release = changed(tmp_path, "made-up-source", old, new)
+    stages = {row["result_id"]: row for row in ask(release, "optimisation-stages", model="model q")}
+    for name in ("a", "b", "doubted", "of-doubted-protocol"):
+        result = f"made-up-result-{name}"
+        view = view_record(release, result)
+        is_doubted = "no open concern" not in view.trust
+        assert is_doubted == bool(view.concerns)
+        _, reasons = blocking(release, result, "no-such-result")
+        assert is_doubted == (("open concern", "an open concern stands against it", "first") in reasons)
+        assert is_doubted == ("Open concern" in str(stages[result]["caveats"]))
+        assert is_doubted == ("open concern: an open" in str(stages[result]["not_comparable_because"]))
+    is_whole = "unreadable" in new or new in ("targets: [no-such-record]", "targets: []", "targets: [peak-memory]")
+    assert bool(view_record(release, "made-up-result-b").concerns) == is_whole
+    assert view_record(release, "made-up-result-of-doubted-protocol").concerns
 
 
 def test_doubted_and_superseded_results_never_answer_silently(made_up: Release) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 
 from evkg.finding import Finding
@@ -55,8 +56,87 @@ def test_references_are_found_in_nested_objects_and_lists(vocabulary: Vocabulary
 
 def test_the_source_of_a_concern_is_a_reference(vocabulary: Vocabulary) -> None:
     data = record("s", "source", attributes={"evidence_concerns": [{"source_id": "other", "message": "x"}]})
-    (item,) = check(vocabulary, data)
-    assert item.field == "attributes.evidence_concerns.0.source_id"
+    assert [(item.rule, item.field) for item in check(vocabulary, data)] == [
+        ("unknown-id", "attributes.evidence_concerns.0.source_id"),
+        ("concern-of-other-source", "attributes.evidence_concerns.0.source_id"),
+    ]
+
+
+def test_a_concern_stands_on_the_source_that_it_names(vocabulary: Vocabulary) -> None:
+    concerns = [{"source_id": source, "message": "x"} for source in ("s", "other")]
+    data = record("s", "source", attributes={"evidence_concerns": concerns})
+    (item,) = check(vocabulary, data, record("other", "source"))
+    assert (item.severity, item.rule) == ("warning", "concern-of-other-source")
+    assert item.field == "attributes.evidence_concerns.1.source_id"
+
+
+def test_a_concern_is_about_records_or_metrics_that_exist(vocabulary: Vocabulary) -> None:
+    concern = {"message": "x", "targets": ["gena-lm", "peak-memory", "peek-memory", "gena-lmm", "zzz"]}
+    data = record("s", "source", attributes={"evidence_concerns": [concern]})
+    items = check(vocabulary, data, record("gena-lm", "model"))
+    assert [(item.severity, item.rule, item.field) for item in items] == [
+        ("warning", "unknown-target", f"attributes.evidence_concerns.0.targets.{place}") for place in (2, 3, 4)
+    ]
+    assert [item.fix for item in items] == [
+        "Nearest ids and keys: peak-memory.",
+        "Nearest ids and keys: gena-lm.",
+        "Write the id of a record or the key of a metric.",
+    ]
+
+
+def withdrawn(vocabulary: Vocabulary, data: dict[str, Any], status: str) -> list[tuple[str, str, str | None]]:
+    ids = {"old": "source", data["id"]: data["kind"]}
+    checker = ReferenceChecker(ids, vocabulary, statuses={data["id"]: "source_checked", "old": status})
+    return [(item.severity, item.rule, item.field) for item in checker.check(as_record(data))]
+
+
+@pytest.mark.parametrize("status", ["excluded", "superseded"])
+def test_a_record_that_cites_a_withdrawn_one_is_a_warning(vocabulary: Vocabulary, status: str) -> None:
+    links = [{"relation": "source", "target_id": "old"}]
+    data = record("r", "model", source_ids=["old"], links=links)
+    assert withdrawn(vocabulary, data, status) == [
+        ("warning", "cites-withdrawn", "source_ids.0"),
+        ("warning", "cites-withdrawn", "links.0.target_id"),
+    ]
+
+
+def test_a_record_may_name_what_it_supersedes_and_a_withdrawn_one_may_cite_anything(vocabulary: Vocabulary) -> None:
+    data = record("r", "model", links=[{"relation": "supersedes", "target_id": "old"}])
+    assert withdrawn(vocabulary, data, "superseded") == []
+    assert withdrawn(vocabulary, record("old", "source", source_ids=["old"]), "excluded") == []
+
+
+def test_the_target_of_a_claim_about_a_link_is_a_reference(vocabulary: Vocabulary) -> None:
+    known, unknown = (
+        record(f"c{number}", "claim", attributes={"field": f"links:family:{target}"})
+        for number, target in enumerate(("gena-lm", "gena-lmm"))
+    )
+    (item,) = check(vocabulary, record("gena-lm", "model"), known, unknown)
+    assert (item.severity, item.rule, item.record, item.field) == ("violation", "unknown-id", "c1", "attributes.field")
+    assert item.fix == "Nearest ids: gena-lm."
+    (item,) = check(vocabulary, unknown, is_open=True)
+    assert item.severity == "info"
+
+
+@pytest.mark.parametrize(
+    ("field", "fix"),
+    [
+        *((field, None) for field in ("numeric_value", "coverage.scored", "review.method", "scoring_conditions.k")),
+        *((field, None) for field in ("name", "links", "attributes.unit", "reported_finding", "tables_not_extracted")),
+        ("numeric_valu", "Did you mean numeric_value?"),
+        ("coverage.zzz", "Did you mean coverage?"),
+        ("zzz", "Nothing has to be changed if the subjects have no such field."),
+    ],
+)
+def test_a_claim_about_a_field_that_its_subjects_do_not_have_is_information(
+    vocabulary: Vocabulary, field: str, fix: str | None
+) -> None:
+    links = [{"relation": "subject", "target_id": "r"}]
+    checker = ReferenceChecker({"r": "result", "c": "claim"}, vocabulary)
+    items = list(checker.check(as_record(record("c", "claim", links=links, attributes={"field": field}))))
+    assert [(item.severity, item.rule, item.fix) for item in items] == (
+        [("info", "unknown-claim-field", fix)] if fix else []
+    )
 
 
 def test_a_reference_to_nothing_is_a_violation_with_the_nearest_ids(vocabulary: Vocabulary) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import sys
 from collections.abc import Sequence
 from decimal import Decimal
@@ -13,6 +14,7 @@ from typing import Any
 import pyoxigraph as ox
 import pytest
 import rdflib
+from rdflib.plugins.sparql import prepareQuery
 
 import evkg
 from evkg.answer import Rows, python_value
@@ -231,10 +233,37 @@ def test_the_graph_cannot_be_changed(release: Release) -> None:
     triple = (rdflib.URIRef("urn:a"), rdflib.URIRef("urn:b"), rdflib.Literal("c"))
     with pytest.raises(RuntimeError, match="only possible on read-write"):
         release.graph.add(triple)
-    with pytest.raises((RuntimeError, ValueError)):
+    with pytest.raises(QueryRefusedError):
         release.graph.update("INSERT DATA { <urn:a> <urn:b> 'c' }")
     assert len(release.store) == before
     assert release.query("ASK { <urn:a> ?p ?o }") is False
+
+
+@pytest.mark.filterwarnings("ignore:Dataset.*deprecated:DeprecationWarning")  # rdflib 7.6 warns of itself
+def test_no_query_on_the_graph_reaches_the_network(release: Release) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        service = f"SELECT * {{ SERVICE <{address}> {{ ?s ?p ?o }} }}"
+        for query in (service, prepareQuery(service)):
+            with pytest.raises(QueryRefusedError):
+                release.graph.query(query)
+        loading = f"ASK FROM <{address}> {{ ?s ?p ?o }}"
+        assert release.graph.query(prepareQuery(loading)).askAnswer is False
+        with pytest.raises(QueryRefusedError):
+            release.graph.update(f"LOAD <{address}>")
+        listener.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+
+
+@pytest.mark.filterwarnings("ignore:Dataset.*deprecated:DeprecationWarning")  # rdflib 7.6 warns of itself
+def test_a_named_graph_and_a_prepared_query_work_in_rdflib(release: Release) -> None:
+    named = release.graph.graph(rdflib.URIRef(f"{BASE}record/{BATCH_256}"))
+    assert len(named) == len(release.quads(BATCH_256))
+    query = prepareQuery("SELECT ?v { ?r x:printedValue ?v }", initNs={"x": EVKG})
+    assert len(release.graph.query(query)) == 12
+    query = prepareQuery("SELECT ?v { ?r <ontology#printedValue> ?v }", base=BASE)
+    assert len(release.graph.query(query)) == 12
 
 
 # ---- Records ----
@@ -354,6 +383,27 @@ def test_a_broken_file_is_an_error_of_ours(copy: Path, name: str, content: bytes
     with pytest.raises(EvkgError) as caught:
         every_read(copy)
     assert str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("base_iri", "no iri"),
+        ("base_iri", 7),
+        ("base_iri", "https://example.org/ /"),
+        ("base_iri", "https://example.org"),
+        ("release_id", None),
+        ("conforms", "yes"),
+        ("dataset", []),
+        ("counts", {}),
+        ("files", "x"),
+    ],
+)
+def test_a_manifest_with_a_wrong_value_is_a_release_error(copy: Path, key: str, value: object) -> None:
+    manifest = json.loads((copy / MANIFEST).read_text(encoding="utf-8"))
+    (copy / MANIFEST).write_text(json.dumps({**manifest, key: value}), encoding="utf-8")
+    with pytest.raises(ReleaseError, match=f"damaged: {key}"):
+        Release(copy)
 
 
 def test_a_changed_record_is_found_out(copy: Path) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pyoxigraph as ox
 
-from evkg.namespaces import RDF, SH, XSD
+from evkg.check import check_dataset
+from evkg.finding import Finding
+from evkg.namespaces import EVKG, RDF, SH, XSD
 from evkg.report import render_turtle, report_quads
 from evkg.shapes import Result
 from tests import owl
-from tests.builds import BASE
+from tests.builds import BASE, record, write_records
 
 RESULT = Result(
     focus=f"{BASE}id/r",
@@ -29,6 +32,10 @@ def test_no_results_conform() -> None:
         [
             f"<{BASE}validation> <{RDF}type> <{SH}ValidationReport> <{BASE}graph/validation> .",
             f'<{BASE}validation> <{SH}conforms> "true"^^<{XSD}boolean> <{BASE}graph/validation> .',
+            *(
+                f'<{BASE}validation> <{EVKG}{name}Count> "0"^^<{XSD}integer> <{BASE}graph/validation> .'
+                for name in ("violation", "warning", "info")
+            ),
         ]
     )
 
@@ -46,6 +53,7 @@ def test_a_result_has_the_terms_of_the_standard() -> None:
         f"{SH}sourceConstraintComponent": RESULT.component,
         f"{SH}resultSeverity": RESULT.severity,
         f"{SH}resultMessage": RESULT.message,
+        f"{EVKG}rule": "result-unit",
     }
     assert [quad.object.value for quad in quads if quad.predicate.value == f"{SH}conforms"] == ["false"]
 
@@ -73,7 +81,7 @@ def test_the_order_of_results_does_not_matter_and_repeats_count_once() -> None:
 
 
 def test_a_result_keeps_its_name_when_others_come_and_go() -> None:
-    alone = set(report_quads([RESULT], BASE))
+    alone = {line for line in report_quads([RESULT], BASE) if "Count>" not in line}
     assert alone <= set(report_quads([RESULT, replace(RESULT, value="another")], BASE))
 
 
@@ -95,6 +103,67 @@ def test_the_report_has_no_blank_node_and_stands_in_its_graph() -> None:
         assert isinstance(quad.subject, ox.NamedNode)
         assert not isinstance(quad.object, ox.BlankNode)
         assert quad.graph_name.value == f"{BASE}graph/validation"
+
+
+def said(lines: list[str]) -> list[dict[str, str]]:
+    """What is said of each result, by the local names of properties, in the order of their rules."""
+    nodes: dict[str, dict[str, str]] = {}
+    for quad in owl.parse(lines):
+        assert isinstance(quad.subject, ox.NamedNode)
+        name = quad.predicate.value.rpartition("#")[2]
+        if name != "result":
+            nodes.setdefault(quad.subject.value, {})[name] = quad.object.value
+    nodes.pop(f"{BASE}validation")
+    return sorted(nodes.values(), key=lambda node: (node["rule"], node["resultMessage"]))
+
+
+def test_a_result_of_a_shape_knows_its_field() -> None:
+    finding = Finding("violation", "result-unit", "unit is required.", record="r", field="attributes.unit")
+    (node,) = said(report_quads([RESULT], BASE, [finding]))
+    assert (node["field"], node["rule"]) == ("attributes.unit", "result-unit")
+
+
+def test_findings_that_no_shape_gives_are_results_too() -> None:
+    apart = [
+        Finding("violation", "unknown-id", "No record has the id 'x'.", "r", "source_ids.0", "a.yaml", 3, 1, "x"),
+        Finding("warning", "syntax", "A tab.", file="a.yaml", line=3, column=1),
+        Finding("warning", "syntax", "A tab.", file="b.yaml", line=3, column=1),
+        Finding("info", "envelope", "no id", record="not <an> id"),
+    ]
+    lines = report_quads([RESULT], BASE, [], apart)
+    assert lines == report_quads([RESULT], BASE, [], [*apart, *reversed(apart)])
+    odd, _, first, second, unknown = said(lines)
+    check = f"{EVKG}RecordCheck"
+    assert {node["sourceConstraintComponent"] for node in (odd, first, second, unknown)} == {check}
+    assert unknown["focusNode"] == f"{BASE}record/r"
+    assert (unknown["field"], unknown["value"], unknown["resultSeverity"]) == ("source_ids.0", "x", f"{SH}Violation")
+    assert {odd["focusNode"], first["focusNode"], second["focusNode"]} == {BASE}
+    assert [first["resultMessage"], second["resultMessage"]] == ["A tab. (a.yaml:3:1)", "A tab. (b.yaml:3:1)"]
+    counts = {
+        quad.predicate.value.removeprefix(EVKG): quad.object.value
+        for quad in owl.parse(lines)
+        if quad.predicate.value.endswith("Count")
+    }
+    assert counts == {"violationCount": "2", "warningCount": "2", "infoCount": "1"}
+    assert f'<{SH}conforms> "false"' in "".join(report_quads([], BASE, [], apart[:1]))
+
+
+def test_broken_data_are_told_from_good_and_no_path_of_this_machine_is_told(tmp_path: Path) -> None:
+    write_records(tmp_path / "a.jsonl", record("a", "model", source_ids=["nowhere"]), record("a", "model"))
+    (tmp_path / "b.jsonl").write_text("{broken\n", encoding="utf-8")
+    checked = check_dataset(tmp_path)
+    text = "\n".join(report_quads(*checked.report()))
+    assert str(tmp_path) not in text
+    rules = {node["rule"] for node in said(text.split("\n"))}
+    assert rules == {finding.rule for finding in checked.findings}
+    assert rules >= {"unknown-id", "repeated-id", "syntax"}
+    assert "already used in a.jsonl:1." in text
+    assert "(b.jsonl:1:2)" in text
+    results = [node for node in said(text.split("\n")) if node["rule"] not in ("unknown-id", "repeated-id", "syntax")]
+    assert {node["rule"]: node.get("field") for node in results} == {
+        finding.rule: finding.field for finding in checked.located
+    }
+    assert not {node["sourceConstraintComponent"] for node in results} & {f"{EVKG}RecordCheck"}
 
 
 def test_the_turtle_says_the_same_with_the_usual_prefixes() -> None:

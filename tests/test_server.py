@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -20,11 +21,12 @@ import pyoxigraph as ox
 import pytest
 from fastapi import FastAPI
 from SPARQLWrapper import CSV, JSON, TSV, TURTLE, XML, SPARQLWrapper
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from evkg.build import build_release
+from evkg.endpoint import Outbox
 from evkg.errors import UsageError
 from evkg.negotiate import GRAPHS, RECORDS, TABLES, Variant
 from evkg.release import Release
@@ -439,6 +441,106 @@ def test_no_query_reaches_the_network(client: Client, text: str) -> None:
         assert (answer.status_code, "refused" in answer.json()["detail"]) == (400, True)
 
 
+def test_answers_that_nobody_reads_are_bounded(client: Client) -> None:
+    text = "SELECT * { ?s ?p ?o }"
+    outbox = client.app.state.outbox
+    size = len(client.query(text).content)
+    assert outbox.size == 0
+    read = asyncio.Event()
+    pieces: list[bytes] = []
+    scope = {
+        "type": "http", "method": "GET", "path": "/sparql", "raw_path": b"/sparql", "root_path": "", "headers": [],
+        "query_string": f"query={quote(text)}".encode(), "scheme": "http", "http_version": "1.1",
+    }  # fmt: skip
+
+    async def receive() -> Any:
+        await read.wait()
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.body":
+            pieces.append(message["body"])
+            await read.wait()
+
+    async def main() -> tuple[httpx.Response, httpx.Response]:
+        task = asyncio.create_task(client.app(scope, receive, send))
+        while not pieces:
+            await asyncio.sleep(0.005)
+        assert outbox.size == size
+        outbox.limit = size + 1000
+        answers = [await client.http.get("/sparql", params={"query": query}) for query in (text, "ASK {}")]
+        outbox.limit = 256 << 20
+        read.set()
+        await task
+        return answers[0], answers[1]
+
+    busy, small = client.runner.run(asyncio.wait_for(main(), 60))
+    assert (busy.status_code, small.status_code) == (503, 200)
+    assert int(busy.headers["retry-after"]) > 0
+    assert "read" in busy.json()["detail"]
+    assert (len(b"".join(pieces)), max(map(len, pieces))) == (size, 64 << 10)
+    assert outbox.size == 0
+
+
+def test_a_client_that_takes_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evkg.endpoint._PIECE_SECONDS", 0.01)
+    outbox = Outbox()
+    response = outbox.response(bytes(1 << 20), "text/csv")
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.body":
+            await asyncio.Event().wait()
+
+    with pytest.raises(ClientDisconnect):
+        asyncio.run(response({"type": "http"}, None, send))  # type: ignore[arg-type]
+    assert outbox.size == 0
+
+
+def test_a_release_that_is_gone_is_said_everywhere(release: Release, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(release.folder, tmp_path / release.id))
+    client = Client(make_app(Release(folder), public_url=PUBLIC))
+    assert client("/health").status_code == 200
+    shutil.rmtree(folder)
+    for url in (f"/id/{RESULT}", "/sparql?query=ASK{}", "/health"):
+        answer = client(url)
+        assert (url, answer.status_code) == (url, 503)
+        assert "cannot read its release" in answer.json()["detail"]
+        assert str(tmp_path) not in answer.text
+    client.close()
+
+
+def test_what_xml_cannot_hold_is_not_acceptable(client: Client) -> None:
+    answer = client.query(r"SELECT ('\u0001' AS ?x) {}", "application/sparql-results+xml")
+    assert (answer.status_code, "Ask for JSON" in answer.json()["detail"]) == (406, True)
+    answer = client.query("CONSTRUCT { <urn:a> <http://example.org/1> 2 } {}", "application/rdf+xml")
+    assert (answer.status_code, "Ask for Turtle" in answer.json()["detail"]) == (406, True)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"/id/{'z' * 3000}",
+        f"/sparql?query=ASK{{?s {'z' * 3000}:z ?o}}",
+        f"/sparql?query=ASK{{?s {'z' * 3000} ?o}}",
+        f"/sparql?query=ASK{{?s <{'z' * 3000}> ?o}}",
+        f"/sparql?query=ASK{{}}&default-graph-uri={'z' * 3000}",
+    ],
+)
+def test_an_error_repeats_little_of_what_was_sent(client: Client, url: str) -> None:
+    answer = client(url)
+    assert answer.status_code in (400, 404)
+    assert answer.text.count("z") <= 300
+
+
+def test_an_address_that_is_another_record_s_is_not_claimed(release: Release) -> None:
+    shadowed = Release(release.folder)
+    index: Any = shadowed._index
+    index[f"{RESULT}.ttl"] = index[RESULT]  # an id that ends like a suffix
+    client = Client(make_app(shadowed, public_url=PUBLIC))
+    assert client(f"/id/{RESULT}", "text/turtle").headers["content-location"] == f"/evkg/id/{RESULT}"
+    assert client(f"/id/{RESULT}", "application/n-triples").headers["content-location"] == f"/evkg/id/{RESULT}.nt"
+    client.close()
+
+
 # The service, records and pages.
 
 
@@ -549,6 +651,8 @@ def served(release: Release) -> Iterator[Served]:
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         greeting = process.stderr.readline()
+        assert f"release {release.id} at " in greeting
+        assert "for a newer release start it again" in greeting
         yield Served(process, greeting.split(" at ")[1].split("/ ")[0])
         process.kill()
 

@@ -403,3 +403,37 @@ def test_a_query_without_a_pattern_cannot_be_bound() -> None:
 def test_a_variable_in_a_text_or_comment_is_no_variable() -> None:
     with pytest.raises(UsageError, match="no variable"):
         bind("SELECT * { ?s ?p '?v' } # ?v", {"v": 1})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * { ?s ?p ?o { SELECT ?s { ?s ?q ?x } } }",
+        "SELECT * { { SELECT (COUNT(?x) AS ?n) { ?s ?q ?x } } }",
+        "SELECT * { { SELECT ?s WHERE { ?s ?q ?x { SELECT ?x { ?x ?y ?z } } } } }",
+        "SELECT * { { SELECT * { { SELECT ?s { ?s ?q ?x } } } } }",
+    ],
+)
+def test_a_variable_that_a_subquery_keeps_to_itself_cannot_be_bound(text: str) -> None:
+    with pytest.raises(UsageError, match="only inside a subquery"):
+        bind(text, {"x": 1})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * { ?s ?p ?x { SELECT ?s { ?s ?q ?x } } }",
+        "SELECT * { { SELECT ?s ?x { ?s ?q ?x } } }",
+        "SELECT * { { SELECT * { ?s ?q ?x } } }",
+        "SELECT * { { SELECT (?y + 1 AS ?x) { ?s ?q ?y } } }",
+        "SELECT * { { SELECT ?s { VALUES ?x { 1 } ?s ?q ?x } } }",
+        "SELECT * { FILTER NOT EXISTS { ?s ?p ?x } }",
+    ],
+)
+def test_a_variable_that_is_in_scope_can_be_bound(text: str) -> None:
+    assert "VALUES ?x { 7 }" in bind(text, {"x": 7})
+
+
+def test_an_integer_too_long_to_write_is_wrong_use() -> None:
+    with pytest.raises(UsageError, match="too many digits"):
+        bind("ASK { ?s ?p ?x }", {"x": 10**5000})

@@ -16,7 +16,16 @@ from evkg.errors import QueryError, ReleaseError
 from evkg.namespaces import EVKG, XSD
 from evkg.release import GRAPH, STORE, Release
 from evkg.release import open as open_release
-from evkg.store import GRAPH_FORMATS, RESULT_FORMATS, load_store, open_store, rows, run_query, serialize
+from evkg.store import (
+    GRAPH_FORMATS,
+    RESULT_FORMATS,
+    UnwritableError,
+    load_store,
+    open_store,
+    rows,
+    run_query,
+    serialize,
+)
 from tests.builds import build_store
 
 COUNT = "SELECT (COUNT(*) AS ?n) {0} {{ {1} }}"
@@ -274,3 +283,29 @@ def test_a_broken_store_is_named(tmp_path: Path, pattern: str, content: bytes | 
             file.write_bytes(content)
     with pytest.raises(ReleaseError, match="store"):
         open_store(tmp_path / "store")
+
+
+@pytest.mark.parametrize("character", ["\\u0001", "\\f", "\\uFFFE"])
+def test_what_xml_cannot_hold_is_refused_and_had_otherwise(character: str) -> None:
+    for text, form, others in (
+        (f"SELECT ('a{character}b' AS ?x) {{}}", "xml", ("json", "csv", "tsv")),
+        (f"CONSTRUCT {{ <urn:a> <urn:p> 'a{character}b' }} {{}}", "rdfxml", ("turtle", "nt", "jsonld")),
+    ):
+        with pytest.raises(UnwritableError, match="control character"):
+            serialize(*run_query(ox.Store(), text), form)
+        for other in others:
+            assert serialize(*run_query(ox.Store(), text), other)
+
+
+@pytest.mark.parametrize("iri", ["http://example.org/1", "http://example.org/a%20", "http://example.org/p#"])
+def test_a_property_without_an_xml_name_is_refused_in_rdf_xml(iri: str) -> None:
+    text = f"CONSTRUCT {{ <urn:a> <{iri}> 1 }} {{}}"
+    with pytest.raises(UnwritableError, match="XML name"):
+        serialize(*run_query(ox.Store(), text), "rdfxml")
+    assert serialize(*run_query(ox.Store(), text), "turtle")
+
+
+def test_line_ends_survive_rdf_xml() -> None:
+    body = serialize(*run_query(ox.Store(), r"CONSTRUCT { <urn:a> <urn:p> 'a\r\nb' } {}"), "rdfxml")
+    (quad,) = ox.parse(body, format=ox.RdfFormat.RDF_XML)
+    assert quad.object == ox.Literal("a\r\nb")

@@ -140,7 +140,7 @@ def test_a_nested_field_is_found_in_its_object(tmp_path: Path) -> None:
 def test_a_value_and_a_reason_for_its_absence_contradict(tmp_path: Path) -> None:
     attributes = {"unit": "gigabyte", "missing_metadata": {"unit": {"reason": "unreported"}}}
     findings = check(tmp_path, record("r", "result", attributes=attributes))
-    (item,) = [f for f in findings if f.rule == "result-unit-both"]
+    (item,) = [f for f in findings if f.rule == "value-and-reason"]
     assert (item.severity, item.field) == ("violation", "attributes.unit")
 
 
@@ -185,7 +185,8 @@ def test_every_kind_of_the_vocabulary_has_a_shape(vocabulary: Vocabulary) -> Non
 def test_a_result_on_no_record_names_its_node(vocabulary: Vocabulary, tmp_path: Path) -> None:
     line = f"<urn:lost> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{EVKG}Model> <urn:g> ."
     (some, *_) = [r for r in read_records(SEED, vocabulary) if isinstance(r, Record)]
-    found, _ = Validation(vocabulary, BASE, shapes(tmp_path, MODEL_NEEDS_A_LICENCE), {}).check([(some, [line])])
+    outcome = Validation(vocabulary, BASE, shapes(tmp_path, MODEL_NEEDS_A_LICENCE), {}).check([(some, [line])])
+    found = [*(finding for _, finding in outcome.pairs), *outcome.apart]
     assert (None, "Say the licence. (urn:lost)") in [(item.record, item.message) for item in found]
 
 
@@ -253,3 +254,30 @@ def test_validating_twice_gives_the_same_results_once_each(seed: Whole) -> None:
     assert len(set(results)) == len(results)
     assert all(isinstance(result, Result) for result in results)
     assert len(rdflib_graph(seed.quads)) == len(seed.quads)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "key", "meant"),
+    [
+        ("result", {"attributes": {"unit": "GiB"}}, "GiB", "gibibyte"),
+        ("result", {"attributes": {"metric": "peak_memory"}}, "peak_memory", "peak-memory"),
+        ("result", {"attributes": {"review": {"method": ["Transcribtion"]}}}, "Transcribtion", "transcription"),
+        (
+            "result",
+            {"attributes": {"missing_metadata": {"unit": {"reason": "Not reported"}}}},
+            "Not reported",
+            "unreported",
+        ),
+        ("model", {"status": "Source checked"}, "Source checked", "source_checked"),
+        ("model", {"facets": {"areas": ["qqqq"]}}, "qqqq", None),
+        ("result", {"attributes": {"unit": "x" * 900}}, "x" * 80 + "…", None),
+    ],
+)
+def test_an_unknown_key_is_named_with_the_nearest_known_one(
+    tmp_path: Path, kind: str, changes: dict[str, Any], key: str, meant: str | None
+) -> None:
+    found = check(tmp_path, record("r", kind, **changes))
+    (item,) = (item for item in found if "is not known in the scheme" in item.message)
+    assert item.message.startswith(f"The key {key!r} under ")
+    assert item.fix is not None
+    assert item.fix.startswith(f"Did you mean {meant}? Choose" if meant else "Choose")

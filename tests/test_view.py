@@ -72,6 +72,72 @@ def test_a_result_without_a_printed_value_says_why_and_invents_none(release: Rel
     assert "rounded for display" in gap.note
 
 
+@pytest.mark.parametrize(("written", "shown"), [(5, "5"), (0, "0"), (5.25, "5.25"), (" 5.0 ", " 5.0 "), (True, "true")])
+def test_a_printed_value_that_is_no_text_is_still_the_headline(tmp_path: Path, written: Any, shown: str) -> None:
+    view = view_record(draft(tmp_path, record("r", "result", attributes={"printed_value": written})), "r")
+    assert view.headline is not None
+    assert view.headline[0] == shown
+
+
+@pytest.mark.parametrize(
+    "word", ["unreported", "Unknown", "not reported", "Not_Reported", "n/a", "N.A.", "NA", "-", "—", "None", " n/a "]
+)
+def test_a_reason_that_is_written_as_a_printed_value_is_marked(tmp_path: Path, word: str) -> None:
+    view = view_record(draft(tmp_path, record("r", "result", attributes={"printed_value": word})), "r")
+    assert view.headline is not None
+    assert view.headline[0] == f"printed as: {word} (a reason written as a value)"
+
+
+@pytest.mark.parametrize("attributes", [{"printed_value": ""}, {"printed_value": "  "}, {"printed_value": None}, {}])
+def test_a_headline_is_never_empty(tmp_path: Path, attributes: dict[str, Any]) -> None:
+    view = view_record(draft(tmp_path, record("r", "result", attributes=attributes)), "r")
+    assert view.headline is not None
+    assert view.headline[0] in (
+        "printed as: (empty) (a reason written as a value)",
+        "no printed value: not recorded",
+        "no printed value: unextracted",
+    )
+
+
+@pytest.mark.parametrize("printed", ["n.s.", "-5", "r = 1.00", "< 0.001", "5 (unreported unit)", "nano", "12/15"])
+def test_what_only_looks_like_a_reason_is_a_value(tmp_path: Path, printed: str) -> None:
+    view = view_record(draft(tmp_path, record("r", "result", attributes={"printed_value": printed})), "r")
+    assert view.headline is not None
+    assert view.headline[0] == printed
+
+
+def test_a_result_names_what_was_tested_and_the_unit_as_printed(tmp_path: Path) -> None:
+    links_of = [
+        {"relation": "system", "target_id": "m"},
+        {"relation": "assessment", "target_id": "t"},
+        {"relation": "data", "target_id": "elsewhere"},
+    ]
+    evaluation = record("e", "evaluation", links=links_of)
+    result = record(
+        "r",
+        "result",
+        links=[{"relation": "evaluation", "target_id": "e"}],
+        attributes={"printed_value": "5", "unit": "gigabyte", "unit_detail": "GB of GPU memory"},
+    )
+    view = view_record(draft(tmp_path, evaluation, result, record("m", "model"), record("t", "task")), "r")
+    assert [(link.label, link.record_id, link.name) for link in view.tested] == [
+        ("tested system", "m", "m"),
+        ("protocol", "t", "t"),
+        ("data set", "elsewhere", None),
+        ("evaluation", "e", "e"),
+    ]
+    assert view.unit_as_printed == "GB of GPU memory"
+    head = render_view(view).split("\nValues\n")[0]
+    assert "  5\n  unit as printed: GB of GPU memory\n" in head
+    assert "  tested system: m [m]\n  protocol: t [t]\n  data set: (outside this release) [elsewhere]\n" in head
+
+
+def test_only_results_name_what_was_tested(release: Release) -> None:
+    for record_id in release.record_ids:
+        view = view_record(release, record_id)
+        assert bool(view.tested) == (view.headline is not None)
+
+
 def test_every_value_of_every_seed_record_is_shown(release: Release) -> None:
     for record_id in release.record_ids:
         view = view_record(release, record_id)
@@ -119,6 +185,39 @@ def test_explained_and_unexplained_gaps_are_apart(release: Release) -> None:
         assert key not in view.values_by_key
 
 
+def contradictory() -> dict[str, Any]:
+    reasons = {key: {"reason": "unreported"} for key in ("printed_value", "uncertainty", "coverage.scored", "review")}
+    attributes = {
+        "printed_value": "5",
+        "uncertainty": {"type": "standard_deviation", "value": "0.1"},
+        "coverage": {"scored": 5, "eligible": 6},
+        "review": {"method": ["transcription"]},
+        "numeric_value": None,
+        "missing_metadata": {**reasons, "numeric_value": {"reason": "unextracted"}, "unit": {"reason": "unreported"}},
+    }
+    return record("r", "result", attributes=attributes)
+
+
+def test_a_field_with_a_value_and_a_reason_says_so_at_both_places(tmp_path: Path) -> None:
+    view = view_record(draft(tmp_path, contradictory()), "r")
+    assert {gap.key for gap in view.gaps if gap.has_value} == {
+        "printed_value",
+        "uncertainty",
+        "coverage.scored",
+        "review",
+    }
+    doubted = {value.key: value.also_missing for value in (*view.values, *view.review) if value.also_missing}
+    assert doubted == dict.fromkeys(
+        ("printed_value", "uncertainty.type", "uncertainty.value", "coverage.scored", "review.method"), "unreported"
+    )
+    assert view.headline is not None
+    assert view.headline[0] == "5"
+    assert "the record also says that the printed value is missing (unreported)" in view.headline[1]
+    text = render_view(view)
+    assert text.count("[the record also says that this is missing: unreported]") == 5
+    assert text.count("[the record also gives a value]") == 4
+
+
 def test_a_record_without_gaps_has_no_section_for_them(tmp_path: Path) -> None:
     text = render_view(view_record(draft(tmp_path, record("t", "task")), "t"))
     assert "Missing, with the reason" not in text
@@ -149,6 +248,53 @@ def test_a_concern_that_only_warns_says_so(tmp_path: Path) -> None:
     concern = {"source_id": "s", "message": "odd", "effect": "warns"}
     release = draft(tmp_path, record("s", "source", attributes={"evidence_concerns": [concern]}))
     assert "Concern (warning): odd" in render_view(view_record(release, "s"))
+
+
+def cited(**changes: Any) -> list[dict[str, Any]]:
+    """A source, an evaluation that cites it, its result, and the system, which does not."""
+    links_of = [{"relation": "system", "target_id": "m"}]
+    return [
+        record("s", "source", **changes),
+        record("m", "model"),
+        record("e", "evaluation", source_ids=["s"], links=links_of),
+        record("r", "result", links=[{"relation": "evaluation", "target_id": "e"}]),
+    ]
+
+
+def test_a_result_has_the_concerns_of_its_evaluation(tmp_path: Path) -> None:
+    concern = {"source_id": "s", "message": "odd"}
+    release = draft(tmp_path, *cited(attributes={"evidence_concerns": [concern]}))
+    for record_id in ("s", "e", "r"):
+        view = view_record(release, record_id)
+        assert [concern.message for concern in view.concerns] == ["odd"]
+        assert "1 open concern" in view.trust
+        assert "no open concern" not in view.trust
+    assert "no open concern" in view_record(release, "m").trust
+
+
+@pytest.mark.parametrize("concerns", ["odd", ["odd"], {"message": "odd"}], ids=str)
+def test_a_concern_that_could_not_be_read_is_no_silence(tmp_path: Path, concerns: Any) -> None:
+    release = draft(tmp_path, *cited(attributes={"evidence_concerns": concerns}))
+    for record_id in ("s", "e", "r"):
+        view = view_record(release, record_id)
+        assert "a concern that could not be read" in view.trust
+        assert "no open concern" not in view.trust
+        text = render_view(view)
+        assert "Concern (excluded from comparisons): a concern that could not be read" in text
+
+
+def test_a_target_that_names_a_metric_of_the_vocabulary_is_understood(tmp_path: Path) -> None:
+    concern = {"source_id": "s", "message": "odd", "targets": ["peak-memory"]}
+    release = draft(tmp_path, *cited(attributes={"evidence_concerns": [concern]}))
+    assert "1 open concern" in view_record(release, "s").trust
+    assert "no open concern" in view_record(release, "r").trust
+
+
+def test_a_concern_without_its_words_is_still_open(tmp_path: Path) -> None:
+    release = draft(tmp_path, *cited(attributes={"evidence_concerns": [{"source_id": "s"}]}))
+    view = view_record(release, "r")
+    assert [concern.message for concern in view.concerns] == ["its text is missing or withheld"]
+    assert "1 open concern" in view.trust
 
 
 def test_an_automated_review_says_so_and_is_no_reproduction(release: Release) -> None:

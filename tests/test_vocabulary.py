@@ -446,3 +446,11 @@ def test_two_terms_for_one_key_of_a_kind_are_refused(tmp_path: Path) -> None:
     (tmp_path / "terms.ttl").write_text(HEAD + turtle, encoding="utf-8")
     with pytest.raises(VocabularyError, match=r"a\.k has two terms"):
         load_vocabulary(tmp_path)
+
+
+def test_the_nearest_concept_is_found_by_all_its_names(vocabulary: Vocabulary) -> None:
+    for scheme in vocabulary.schemes.values():
+        for concept in scheme.concepts.values():
+            assert scheme.nearest(concept.key) == concept.key
+            assert scheme.nearest(concept.key.upper().replace("-", "_")) == concept.key
+    assert vocabulary.schemes["unit"].concepts["gibibyte"].alternatives == ("GiB",)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 from evkg.build import build_release
 from evkg.errors import QueryError, QueryLimitError, QueryRefusedError, QuerySyntaxError, ReleaseError
 from evkg.release import STORE
-from evkg.worker import QueryWorkers, WorkersBusyError
+from evkg.worker import QueryWorkers, WorkersBusyError, answer_once
 from tests.conftest import SEED
 
 #: A query that no machine finishes.
@@ -261,3 +262,27 @@ def test_a_worker_cannot_reach_the_network_where_the_system_lets_it_cut_itself_o
     if "not permitted" in done.stdout:
         pytest.skip("this system lets no process leave its network namespace")
     assert done.stdout.split("\n")[0] == "cut off"
+
+
+def test_when_no_worker_can_be_started_it_is_not_said_that_all_are_busy(store: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(store, tmp_path / "store"))
+
+    async def main() -> None:
+        async with QueryWorkers(folder, count=1) as workers:
+            shutil.rmtree(folder)
+            async with one_busy(workers):
+                second = asyncio.create_task(workers.run("ASK {}", table_format="csv"))
+                await asyncio.sleep(0)
+                os.kill(workers.processes[0], signal.SIGKILL)
+                with pytest.raises(ReleaseError, match="holds no store"):
+                    await second
+            with pytest.raises(ReleaseError, match="holds no store"):
+                await workers.run("ASK {}", table_format="csv")
+
+    run(main())
+
+
+def test_one_query_has_its_own_process_and_its_limits(store: Path) -> None:
+    assert answer_once(store, "ASK {}", seconds=60, format_name="csv").body == b"true"
+    with pytest.raises(QueryLimitError, match=r"limit of 0\.2 s"):
+        answer_once(store, ENDLESS, seconds=0.2, format_name="csv")

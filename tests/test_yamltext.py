@@ -80,7 +80,7 @@ def test_every_key_has_its_line_and_column_in_characters() -> None:
         ("unit: GB\nname: x\nunit: GiB\n", (3, 1), '"unit" stands twice in one mapping; first in line 1'),
         ("a: {é: 1, é: 2}", (1, 11), "stands twice"),
         ("a: [1, 2\nb: 3\n", (2, 2), "begins in line 1, column 4"),
-        ('a: "open\nb: 1\n', (3, 1), "begins in line 1, column 4"),
+        ('a: "open\\nb: 1\\n', (1, 4), "never closed"),
         ("a: b: c\n", (1, 5), "mapping values are not allowed"),
         ("a: *x\n", (1, 4), "alias .x is not defined"),
         ("é: &x [1, *x]\n", (1, 11), "alias .x contains itself"),
@@ -183,3 +183,24 @@ def test_any_text_is_parsed_or_refused_with_a_place(text: str) -> None:
 def test_a_single_quoted_text_is_kept_character_by_character(text: str) -> None:
     if "\ufeff" not in text:
         assert _text(_one("k: '" + text.replace("'", "''") + "'").items["k"]) == text
+
+
+def test_a_colon_in_a_text_is_told_to_need_quotes() -> None:
+    with pytest.raises(YamlError, match="must be in quotes") as caught:
+        list(parse_yaml("name: Model: the first\n"))
+    assert caught.value.line == 1
+
+
+@pytest.mark.parametrize("mark", ["'", '"'])
+def test_an_open_quote_is_reported_where_it_opens(mark: str) -> None:
+    with pytest.raises(YamlError, match="never closed") as caught:
+        list(parse_yaml(f"id: a\nname: {mark}b\nkind: model\nstatus: x\n"))
+    assert (caught.value.line, caught.value.column) == (2, 7)
+
+
+@pytest.mark.parametrize("text", ["{0}: 1\n{0}: 2\n", "a: *{0}\n", "a: !{0} b\n"])
+def test_what_a_message_quotes_is_clipped(text: str) -> None:
+    with pytest.raises(YamlError) as caught:
+        list(parse_yaml(text.format("x" * 900)))
+    assert len(str(caught.value)) < 200
+    assert "xxx" not in caught.value.bare

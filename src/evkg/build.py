@@ -10,17 +10,16 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from evkg.check import Checked, Progress, check_dataset
+from evkg.check import Checked, Progress, check_dataset, within
 from evkg.describe import file_quads, manifest, release_quads
 from evkg.description import read_description
 from evkg.draft import Draft
 from evkg.errors import ReleaseError, UsageError
-from evkg.filetext import file_name
 from evkg.finding import Finding, render_json
 from evkg.publish import lock, publish, remove, write
 from evkg.questions import question_quads
@@ -108,16 +107,9 @@ def _write_reports(folder: Path, checked: Checked, findings: Sequence[Finding]) 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write(folder / REPORT_JSON, [render_json(findings, checked.count) + "\n"])
-        write(folder / REPORT_TURTLE, [render_turtle(checked.results, checked.description.base_iri)])
+        write(folder / REPORT_TURTLE, [render_turtle(*checked.report())])
     except OSError as error:
         raise ReleaseError(f"The report cannot be written to {folder}: {error.strerror or error}") from error
-
-
-def _within_dataset(checked: Checked) -> list[Finding]:
-    """The findings with files named from the data set on, so that a release does not tell where it was built."""
-    path = checked.path
-    root = f"{file_name(path if path.is_dir() else path.parent)}/"
-    return [replace(f, file=f.file and f.file.removeprefix(root)) for f in checked.findings]
 
 
 def _write_release(folder: Path, parts: Draft, checked: Checked, moment: datetime, progress: Progress) -> str:
@@ -130,7 +122,7 @@ def _write_release(folder: Path, parts: Draft, checked: Checked, moment: datetim
             *file_quads(base, "vocabulary", sorted((data_folder("ontology") / "vocab").glob("*.ttl"))),
             *file_quads(base, "shapes", sorted(data_folder("shapes").glob("*.ttl"))),
             *question_quads(base),
-            *report_quads(checked.results, base),
+            *report_quads(*checked.report()),
         ]
     )
     progress("deriving")
@@ -144,7 +136,7 @@ def _write_release(folder: Path, parts: Draft, checked: Checked, moment: datetim
     parts.close()
     for name in ("ontology", "shapes"):
         shutil.copytree(data_folder(name), folder / name, ignore=shutil.ignore_patterns(".*", "__pycache__"))
-    _write_reports(folder, checked, _within_dataset(checked))
+    _write_reports(folder, checked, [*within(checked.path, checked.findings)])
     facts = manifest(folder, checked, release_id, moment, content, total + len(about))
     write(folder / MANIFEST, [json.dumps(facts, ensure_ascii=False, indent=2) + "\n"])
     return release_id

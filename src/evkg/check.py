@@ -7,9 +7,9 @@ read and converted. Memory grows with a batch and with what is found, not with t
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -17,6 +17,7 @@ from typing import Final
 from evkg.convert import Converter
 from evkg.dataset import Dataset
 from evkg.description import Description
+from evkg.filetext import file_name
 from evkg.finding import Finding, sort_findings, summarise
 from evkg.record import Record
 from evkg.shapes import Result, Shapes
@@ -36,7 +37,11 @@ Sink = Callable[[list[Converted]], None]
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found on a data set, gravest first, and what it holds: counts by kind, ids of excluded records."""
+    """What was found on a data set, gravest first, and what it holds: counts by kind, ids of excluded records.
+
+    `results` are those of the shapes; `located` are their findings, one each in the same order; `apart`
+    are the findings that no shape gives. The RDF report is made of them.
+    """
 
     path: Path
     description: Description
@@ -44,6 +49,13 @@ class Checked:
     results: list[Result]
     kinds: Counter[str]
     withheld: frozenset[str]
+    located: list[Finding]
+    apart: list[Finding]
+
+    def report(self) -> tuple[list[Result], str, Iterator[Finding], Iterator[Finding]]:
+        """What the RDF report is made of, with files named from the data set on: see `report.report_quads`."""
+        base = self.description.base_iri
+        return self.results, base, within(self.path, self.located), within(self.path, self.apart)
 
     @property
     def count(self) -> int:
@@ -97,9 +109,35 @@ def check_dataset(
             progress(f"checking {kinds.total()} of {len(dataset.kinds)} records")
         found.extend(future.result() for future in waiting)
         validator.submit(validation.finish).result()
-    findings = [*dataset.findings, *(finding for findings, _ in found for finding in findings)]
-    results = sorted((result for _, results in found for result in results), key=Result.order)
-    return Checked(path, dataset.description, sort_findings(findings), results, kinds, dataset.withheld)
+    pairs = sorted((pair for group in found for pair in group.pairs), key=lambda pair: pair[0].order())
+    apart = [*dataset.findings, *(finding for group in found for finding in group.apart)]
+    located = [finding for _, finding in pairs]
+    return Checked(
+        path,
+        dataset.description,
+        sort_findings((*apart, *located)),
+        [result for result, _ in pairs],
+        kinds,
+        dataset.withheld,
+        located,
+        apart,
+    )
+
+
+def within(path: Path, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Findings with files named from the data set on: they do not tell where it was checked.
+
+    >>> finding = Finding("violation", "repeated-id", "As in /home/me/kg/a.yaml:1.", file="/home/me/kg/b.yaml")
+    >>> [(f.file, f.message) for f in within(Path("/home/me/kg"), [finding])]
+    [('b.yaml', 'As in a.yaml:1.')]
+    """
+    root = f"{file_name(path if path.is_dir() or not path.suffix else path.parent)}/"
+    for finding in findings:
+        if finding.file is None or not finding.file.startswith(root):
+            yield finding
+            continue
+        message = finding.message.replace(root, "") if finding.rule == "repeated-id" else finding.message
+        yield replace(finding, file=finding.file.removeprefix(root), message=message)
 
 
 def _batches(records: Iterator[Record], size: int | None) -> Iterator[list[Record]]:

@@ -6,8 +6,10 @@ Results go to stdout, progress to stderr. Exit status: 0 fine, 1 findings that g
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -32,6 +34,10 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see {self.prog} --help)")
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write help and version; argparse would be silent where that fails."""
+        print(message, end="", file=file, flush=True)
+
 
 def _moment(text: str) -> Any:
     from datetime import UTC, datetime
@@ -44,6 +50,13 @@ def _moment(text: str) -> Any:
     except (ValueError, OverflowError) as error:
         raise argparse.ArgumentTypeError(f"{text!r} is no ISO time such as 2026-10-15T10:56:26Z") from error
     return moment
+
+
+def _seconds(text: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0 < (seconds := float(text)) < math.inf:
+            return seconds
+    raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -67,6 +80,10 @@ def make_parser() -> argparse.ArgumentParser:
         text = "release id or folder (default: build/current)"
         sub.add_argument("--release", default="build/current", metavar="ID|DIR", help=text)
 
+    def limit(sub: argparse.ArgumentParser, default: float) -> None:
+        text = f"limit for one query (default: {default:g})"
+        sub.add_argument("--time-limit", type=_seconds, default=default, metavar="SECONDS", help=text)
+
     sub = command(check)
     dataset(sub, ("text", "json", "turtle"))
     engines = ("auto", "pyshacl", "fast")
@@ -86,6 +103,7 @@ def make_parser() -> argparse.ArgumentParser:
     sub.add_argument("query", metavar="QUERY|FILE.rq|-")
     sub.add_argument("--format", choices=_QUERY_FORMATS, default="table")
     release(sub)
+    limit(sub, 60.0)
     sub = command(ask)
     sub.add_argument("name", nargs="?", metavar="NAME")
     sub.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="set a parameter of the question")
@@ -100,9 +118,7 @@ def make_parser() -> argparse.ArgumentParser:
     sub.add_argument("--host", default="127.0.0.1")
     sub.add_argument("--port", type=int, default=8000)
     sub.add_argument("--public-url", metavar="URL", help="the address that others see (default: http://HOST:PORT)")
-    sub.add_argument(
-        "--time-limit", type=float, default=30.0, metavar="SECONDS", help="limit for one query (default: 30)"
-    )
+    limit(sub, 30.0)
     sub = command(context)
     sub.add_argument("--check", action="store_true", help="only say whether the file is fresh")
     text = "the file to write, - for standard output (default: ontology/context.jsonld)"
@@ -123,7 +139,7 @@ def _version() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status; nothing a user types brings a traceback."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 - None where the caller closed it
+    _open_closed_streams()
     try:
         options = make_parser().parse_args(words)
         status: int = options.run(options)
@@ -144,6 +160,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
+def _open_closed_streams() -> None:
+    """Give the standard streams that the caller closed to nobody: Python has None there, and files would take
+    their numbers."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 - as long as the process
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
+
+
 #: What writing to standard output fails with: nobody reads it any more, the disk is full, the device is broken.
 _UNWRITABLE = (errno.EPIPE, errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF)
 
@@ -152,7 +178,7 @@ def _give_up(error: OSError) -> int:
     """Standard output cannot be written, so nothing more is; a reader who left is told nothing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if error.errno != errno.EPIPE:
-        print(f"evkg: The output cannot be written: {error.strerror}", file=sys.stderr)
+        _say(f"evkg: The output cannot be written: {error.strerror}")
     return _EXIT_FAILURE
 
 
@@ -168,8 +194,16 @@ def _fail(message: str, words: Sequence[str]) -> int:
             print(json.dumps({"error": message}), flush=True)
         except OSError as error:
             _give_up(error)
-    print(f"evkg: {message}", file=sys.stderr)
+    _say(f"evkg: {message}")
     return _EXIT_FAILURE
+
+
+def _say(line: str) -> None:
+    """A line on stderr; where that cannot be written, the exit status alone tells."""
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 if __name__ == "__main__":

@@ -8,13 +8,12 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evkg.errors import UsageError
+from evkg.errors import QueryLimitError, UsageError
 
 if TYPE_CHECKING:
     from evkg.check import Checked
@@ -42,7 +41,7 @@ def _print_checked(checked: Checked, format_name: str, *, full: bool) -> None:
     elif format_name == "turtle":
         from evkg.report import render_turtle
 
-        print(render_turtle(checked.results, checked.description.base_iri), end="")
+        print(render_turtle(*checked.report()), end="")
     else:
         print(render_text(checked.findings, checked.count, full=full))
 
@@ -96,17 +95,26 @@ def build(options: argparse.Namespace) -> int:
 
 def query(options: argparse.Namespace) -> int:
     """run a SPARQL query: its text, a file FILE.rq, or - for standard input"""
+    from evkg.release import STORE
     from evkg.release import open as open_release
-    from evkg.store import is_graph, run_query, serialize
+    from evkg.sparql import read_query
+    from evkg.store import is_graph
+    from evkg.worker import answer_once
 
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the engine cannot be interrupted, so the process must be
-    release = open_release(options.release)
-    read, result = run_query(release.store, _query_text(options.query))
+    store = open_release(options.release).folder / STORE
+    read = read_query(_query_text(options.query))
+    name = options.format
+    if name == "table":
+        name = "turtle" if is_graph(read) else "json"
+    try:
+        answer = answer_once(store, read.text, seconds=options.time_limit, format_name=name)
+    except QueryLimitError as error:
+        damage = f"If simple queries end like this too, the store in {store} is damaged: build the release again."
+        raise QueryLimitError(f"{error} {damage}") from error
     if options.format == "table" and not is_graph(read):
-        _print_answer(result, read.form)
+        _print_answer(answer.body)
         return 0
-    name = "turtle" if options.format == "table" else options.format
-    sys.stdout.buffer.write(serialize(read, result, name))
+    sys.stdout.buffer.write(answer.body)
     sys.stdout.buffer.flush()
     return 0
 
@@ -114,6 +122,8 @@ def query(options: argparse.Namespace) -> int:
 def _query_text(source: str) -> str:
     try:
         if source == "-":
+            if sys.stdin is None:
+                raise UsageError("The standard input is closed.")
             return sys.stdin.read()
         if source.endswith(".rq"):
             return Path(source).read_text(encoding="utf-8")
@@ -123,11 +133,14 @@ def _query_text(source: str) -> str:
     return source
 
 
-def _print_answer(result: Any, form: str) -> None:
+def _print_answer(body: bytes) -> None:
+    import pyoxigraph as ox
+
     from evkg.store import rows
     from evkg.terminal import render_table
 
-    if form == "ASK":
+    result = ox.parse_query_results(body, format=ox.QueryResultsFormat.JSON)
+    if isinstance(result, ox.QueryBoolean):
         print("yes" if result else "no")
         return
     columns = [variable.value for variable in result.variables]

@@ -7,7 +7,6 @@ and what SPARQL sees is one thing. What becomes of each part of a record: `docs/
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from evkg.field import FieldWriter
 from evkg.jsontext import Json, NumberText
@@ -17,9 +16,7 @@ from evkg.record import ENVELOPE, Record
 from evkg.setting import Node, attribute_path, step
 from evkg.value import MISFIT, ValueReader
 from evkg.vocabulary import PARTS, Vocabulary
-
-#: The attributes of an excluded record that stay: why it was excluded.
-_TOMBSTONE: Final = ("reason", "scope_note")
+from evkg.withheld import is_withheld, tombstone
 
 
 class DocumentBuilder:
@@ -34,7 +31,8 @@ class DocumentBuilder:
     def document(self, record: Record) -> Node:
         """The document of one record, without `@context`: `{"id": RECORD, "graph": [thing]}`.
 
-        An excluded record leaves a tombstone: type, id, name, status, sources, links, and the reason if given.
+        An excluded record leaves a tombstone: type, id, name, status, sources, links, the reason if
+        given, and the bare concerns of a source.
         """
         return _Draft(self, record).build()
 
@@ -59,16 +57,16 @@ class _Draft:
     def __init__(self, builder: DocumentBuilder, record: Record) -> None:
         self.builder = builder
         self.record = record
-        self.excluded = record.data["status"] == "excluded"
-        self.attributes: Mapping[str, Json] = record.attributes
-        if self.excluded:
-            self.attributes = {key: self.attributes[key] for key in _TOMBSTONE if key in self.attributes}
+        self.excluded = is_withheld(record)
+        self.data = tombstone(record.data) if self.excluded else record.data
+        attributes = self.data["attributes"]
+        self.attributes: Mapping[str, Json] = attributes if isinstance(attributes, dict) else {}
         self.thing: Node = {"id": thing_iri(builder.base, record.id)}
         self.about: Node = {"id": record_iri(builder.base, record.id)}
         self.fields = FieldWriter(builder.vocabulary, builder.values, thing=self.thing["id"], record=self.about["id"])
 
     def build(self) -> Node:
-        record, data, thing, about, fields = self.record, self.record.data, self.thing, self.about, self.fields
+        record, data, thing, about, fields = self.record, self.data, self.thing, self.about, self.fields
         thing |= {"type": [self.builder.vocabulary.kinds[record.kind]], "kind": record.kind, "name": data["name"]}
         about |= {
             "type": ["Record"],

@@ -157,7 +157,7 @@ def _offset_of(stream: IO[bytes], prefix: bytes) -> int:
     low, high = 0, stream.seek(0, 2)
     while low < high:  # the first line that is greater begins somewhere in [low, high]
         middle = (low + high) // 2
-        stream.seek(middle)
+        stream.seek(max(middle - 1, 0))  # a line that begins at `middle` itself is the one to look at
         if middle:
             stream.readline()
         place = stream.tell()

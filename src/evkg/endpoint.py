@@ -14,12 +14,14 @@ from urllib.parse import parse_qsl
 import pyoxigraph as ox
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
+from evkg.errors import excerpt
 from evkg.namespaces import PREFIXES
 from evkg.negotiate import GRAPHS, TABLES, Variant, choose
 from evkg.problem import RequestError
 from evkg.store import GRAPH_FORMATS
-from evkg.worker import Answer, QueryWorkers
+from evkg.worker import Answer, QueryWorkers, WorkersBusyError
 
 FORM: Final = "application/x-www-form-urlencoded"
 DIRECT: Final = "application/sparql-query"
@@ -36,6 +38,58 @@ _FORMAT_NAMES: Final = (
     *("SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV"),
     *("Turtle", "N-Triples", "JSON-LD", "RDF_XML"),
 )
+
+
+#: Answers go out in pieces of this size; the next one when the client has taken the one before.
+_PIECE_BYTES: Final = 64 << 10
+#: How long a client may leave a piece untaken (seconds).
+_PIECE_SECONDS: Final = 60.0
+
+
+class Outbox:
+    """The answers that wait until their clients have read them: together no more than so many bytes.
+
+    Answers of one piece do not count: they are handed to the system at once.
+    """
+
+    def __init__(self, limit: int = 256 << 20) -> None:
+        self.limit = limit
+        self.size = 0
+
+    def response(self, body: bytes, content_type: str) -> Response:
+        """The response with this body; it must be sent, which gives the room back.
+
+        Raises: WorkersBusyError: too much waits already.
+        """
+        if len(body) <= _PIECE_BYTES:
+            return Response(body, headers={"Content-Type": content_type})
+        if self.size + len(body) > self.limit:
+            raise WorkersBusyError("Too many long answers wait until their clients read them. Try again in a moment.")
+        self.size += len(body)
+        return _LongResponse(self, body, content_type)
+
+
+class _LongResponse(Response):
+    """A response that is sent piece by piece."""
+
+    def __init__(self, outbox: Outbox, body: bytes, content_type: str) -> None:
+        super().__init__(body, headers={"Content-Type": content_type})
+        self._outbox = outbox
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        size = len(self.body)
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            for start in range(0, size, _PIECE_BYTES):
+                end = start + _PIECE_BYTES
+                piece = {"type": "http.response.body", "body": self.body[start:end], "more_body": end < size}
+                async with asyncio.timeout(_PIECE_SECONDS):
+                    await send(piece)
+        except TimeoutError:
+            raise ClientDisconnect from None
+        finally:
+            self.body = b""
+            self._outbox.size -= size
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +136,7 @@ def _media_type(request: Request) -> str:
         raise RequestError(415, f"{update}Send a query as {DIRECT}, or as {FORM} with the parameter 'query'.")
     charset = re.search(r"charset\s*=\s*\"?([\w-]+)", rest, re.IGNORECASE)
     if charset and charset[1].lower() not in ("utf-8", "utf8", "us-ascii"):
-        raise RequestError(415, f"A query is sent in UTF-8, not in {charset[1]}.")
+        raise RequestError(415, f"A query is sent in UTF-8, not in {excerpt(charset[1])}.")
     return media_type
 
 
@@ -122,10 +176,10 @@ def accepted(request: Request) -> str | None:
     return ", ".join(request.headers.getlist("accept")) or None
 
 
-async def answer_call(request: Request, call: Call, workers: QueryWorkers) -> Response:
+async def answer_call(request: Request, call: Call, workers: QueryWorkers, outbox: Outbox) -> Response:
     """The response to a call with a query. If the client goes away meanwhile, its query is killed.
 
-    Raises: RequestError: 406, with what is to be had. And the errors of `QueryWorkers.run`.
+    Raises: RequestError: 406, with what is to be had. And the errors of `QueryWorkers.run` and `Outbox`.
     """
     accept = accepted(request)
     table, graph = choose(accept, TABLES), choose(accept, GRAPHS)
@@ -141,7 +195,7 @@ async def answer_call(request: Request, call: Call, workers: QueryWorkers) -> Re
     variant = graph if is_graph else table
     if variant is None:
         raise not_acceptable(GRAPHS if is_graph else TABLES, answer.form)
-    return Response(answer.body, headers={"Content-Type": variant.content_type})
+    return outbox.response(answer.body, variant.content_type)
 
 
 async def _unless_gone(request: Request, run: asyncio.Future[Answer]) -> Answer:

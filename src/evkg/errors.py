@@ -17,6 +17,23 @@ What a curator can mend in a record is never raised; it is a `Finding` in a list
 
 from __future__ import annotations
 
+from typing import Final
+
+#: How much of what a user sent is repeated to them (characters).
+_EXCERPT: Final = 200
+
+
+def excerpt(text: str, most: int = _EXCERPT) -> str:
+    """A text, or its beginning and its end where it is longer than so many characters.
+
+    >>> excerpt("abcdefgh", 5)
+    'ab…gh'
+    """
+    if len(text) <= most:
+        return text
+    half = (most - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"
+
 
 class EvkgError(Exception):
     """The base of every error that evkg raises on purpose; its text is fit for a user."""

@@ -18,7 +18,8 @@ _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z")
 _TOKEN: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],]|[^\s"{}\[\],:]++', re.DOTALL)
 _HALF: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|\\u[dD][c-fC-F][0-9a-fA-F]{2}")
-_DECODER: Final = json.JSONDecoder(strict=True)
+#: Finds where a value ends; numbers stay text, since Python refuses to convert very long ones.
+_DECODER: Final = json.JSONDecoder(parse_int=str, parse_float=str, strict=True)
 
 
 class NumberText(str):

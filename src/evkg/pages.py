@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 from typing import Any, Final
 
@@ -56,6 +57,7 @@ def render_home(release: Release) -> str:
         "SELECT ?kind ?id ?name { ?record evkg:recordId ?id ; foaf:primaryTopic ?thing . "
         f"?thing evkg:kind ?kind ; rdfs:label ?name }} ORDER BY ?kind ?name ?id LIMIT {_LISTED}"
     )
+    names = Counter(row["name"] for row in rows)
     records: dict[str, list[tuple[str, str]]] = {}
     for row in rows:
         records.setdefault(row["kind"].replace("_", " "), []).append((row["id"], row["name"]))
@@ -67,5 +69,6 @@ def render_home(release: Release) -> str:
         kinds=manifest["counts"]["kinds"],
         counts=manifest["counts"],
         records=list(records.items()),
+        shared_names={name for name, count in names.items() if count > 1},
         more=max(0, manifest["counts"]["records"] - _LISTED),
     )

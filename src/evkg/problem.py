@@ -19,9 +19,12 @@ from evkg.errors import (
     QueryLimitError,
     QueryRefusedError,
     QuerySyntaxError,
+    ReleaseError,
     UsageError,
+    excerpt,
 )
 from evkg.negotiate import ERRORS, PAGE_ERRORS, choose
+from evkg.store import UnwritableError
 from evkg.worker import WorkersBusyError
 
 #: Status and title by error; the class nearest to the error's own holds. Anything else is 500 without detail.
@@ -31,11 +34,16 @@ _STATUSES: Final[Mapping[type, tuple[int, str]]] = {
     QueryRefusedError: (400, "The query is refused"),
     QueryError: (400, "The query cannot be answered"),
     QueryLimitError: (503, "The query ran into a limit"),
+    UnwritableError: (406, "The answer cannot be written in this format"),
     WorkersBusyError: (503, "The server is busy"),
     NotFoundError: (404, "There is no such thing here"),
 }
 #: After how many seconds a client that found all workers busy may ask again.
 _RETRY_SECONDS: Final = 5
+#: What a client is told when files of the release are missing or damaged, or no worker can be started.
+RELEASE_GONE: Final = "This server cannot read its release, or cannot start a process to query it. It must be mended."
+#: The longest text of a problem (characters); single parts of a request are cut much earlier.
+_DETAIL: Final = 600
 
 
 class RequestError(EvkgError):
@@ -68,6 +76,8 @@ def describe_error(error: Exception) -> Problem:
     """
     if isinstance(error, RequestError):
         return status_problem(error.status, str(error), error.headers)
+    if isinstance(error, ReleaseError):  # its text names files of this machine
+        return Problem(503, "The release cannot be read", RELEASE_GONE)
     known = next((_STATUSES[kind] for kind in type(error).__mro__ if kind in _STATUSES), None)
     if known is None:
         return Problem(500, "Something went wrong on the server")
@@ -80,12 +90,12 @@ def describe_error(error: Exception) -> Problem:
         more = {"nearest": list(error.nearest)}
     elif isinstance(error, WorkersBusyError):
         headers = {"Retry-After": str(_RETRY_SECONDS)}
-    return Problem(status, title, str(error), more, headers)
+    return Problem(status, title, excerpt(str(error), _DETAIL), more, headers)
 
 
 def status_problem(status: int, detail: str = "", headers: Mapping[str, str] | None = None) -> Problem:
     """The problem of a bare status, titled as HTTP calls it."""
-    return Problem(status, HTTPStatus(status).phrase, detail, headers=headers or {})
+    return Problem(status, HTTPStatus(status).phrase, excerpt(detail, _DETAIL), headers=headers or {})
 
 
 def render_problem(problem: Problem, accept: str | None, *, page: bool = False) -> Response:

@@ -16,6 +16,7 @@ from evkg.record import Origin, Record, make_record
 from evkg.scalar import Typist
 from evkg.snapshot import read_elements
 from evkg.vocabulary import Vocabulary
+from evkg.withheld import may_hide, mentions_excluded
 from evkg.yamltext import Mapping, Scalar, Sequence, YamlError, parse_yaml, place_of
 
 #: The largest YAML file that is read (bytes, after decompression); it is in memory as a whole.
@@ -27,6 +28,8 @@ MAX_FAULTS: Final = 100_000
 
 _SUFFIXES: Final = (".yaml", ".yml", ".jsonl", ".ndjson", ".json")
 _WANTED: Final = f"{', '.join(_SUFFIXES)}, also with .gz"
+#: The part of a message on JSON that quotes a key.
+_QUOTED_KEY: Final = re.compile(r'The key ".*"(?= stands)', re.DOTALL)
 #: The file that describes a data set; it stands beside the records and is none.
 DATASET_FILE: Final = "dataset.yaml"
 
@@ -174,7 +177,7 @@ def _read_lines(file: Path, vocabulary: Vocabulary) -> Iterator[Record | Finding
             fix = "Write one JSON object a line."
             if "\r" in text:
                 fix += " This line holds CR characters; lines must end with LF."
-            yield _syntax(file, (number, error.offset + 1), str(error), fix, text[error.offset :])
+            yield _syntax(file, (number, error.offset + 1), _told(error, text), fix, text, error.offset)
             continue
         if _is_ledger(value):
             message = "This is a provenance ledger, not records; it is passed over."
@@ -188,9 +191,16 @@ def _is_ledger(value: Json) -> bool:
     return isinstance(value, dict) and "kind" not in value and {"id", "sha256", "added_in"} <= set(value)
 
 
-def _syntax(file: Path, place: tuple[int, int], message: str, fix: str, rest: str) -> Finding:
-    """A finding at a place in the text of a file; `rest` is the text from there on."""
-    written = rest[:80].split("\n", 1)[0].rstrip("\r")
+def _told(error: JsonError | YamlError, text: str) -> str:
+    """What an error says; without words of the text where that may hold an excluded record."""
+    if not mentions_excluded(text):
+        return str(error)
+    return error.bare if isinstance(error, YamlError) else _QUOTED_KEY.sub("A key", str(error))
+
+
+def _syntax(file: Path, place: tuple[int, int], message: str, fix: str, text: str, offset: int) -> Finding:
+    """A finding at an offset of a text, with the text from there on unless it may be of an excluded record."""
+    written = "" if mentions_excluded(text) else text[offset : offset + 80].split("\n", 1)[0].rstrip("\r")
     return file_finding(file, place, "syntax", message, fix, value=written or None)
 
 
@@ -217,8 +227,8 @@ def _read_yaml(file: Path, text: str, vocabulary: Vocabulary) -> Iterator[Record
     except YamlError as error:
         fix = "Correct the YAML here; the records behind this place were not read."
         lines = text.split("\n", error.line)
-        rest = lines[error.line - 1][error.column - 1 :] if error.line <= len(lines) else ""
-        yield _syntax(file, (error.line, error.column), str(error), fix, rest)
+        offset = sum(len(line) + 1 for line in lines[: error.line - 1]) + error.column - 1
+        yield _syntax(file, (error.line, error.column), _told(error, text), fix, text, offset)
 
 
 def _read_snapshot(file: Path, text: str, vocabulary: Vocabulary) -> Iterator[Record | Finding]:
@@ -235,8 +245,7 @@ def _read_snapshot(file: Path, text: str, vocabulary: Vocabulary) -> Iterator[Re
             yield from _make(value, origin, vocabulary, raw=None if "\n" in raw else raw)
     except JsonError as error:
         fix = "Correct the JSON here; the records behind this place were not read."
-        rest = text[error.offset : error.offset + 80]
-        yield _syntax(file, place_of(text, error.offset), str(error), fix, rest)
+        yield _syntax(file, place_of(text, error.offset), _told(error, text), fix, text, error.offset)
 
 
 def _no_record(file: Path, line: int, column: int, value: dict[str, Json]) -> Finding:
@@ -246,4 +255,5 @@ def _no_record(file: Path, line: int, column: int, value: dict[str, Json]) -> Fi
     if "use_cases" in value:
         message = "This is the older supplement of use cases, which is not read."
         fix = "Write each use case as a record of kind use_case."
-    return file_finding(file, (line, column), "envelope", message, fix, value=", ".join(value)[:200] or None)
+    keys = None if may_hide(value) else ", ".join(value)[:200] or None
+    return file_finding(file, (line, column), "envelope", message, fix, value=keys)

@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 from evkg.finding import Finding
@@ -17,6 +17,7 @@ from evkg.rewrite import read_path
 from evkg.scalar import ENVELOPE as ENVELOPE
 from evkg.scalar import Path, Places
 from evkg.vocabulary import Vocabulary
+from evkg.withheld import is_public, is_withheld, may_hide, mentions_excluded
 
 #: Ids of records. Use cases may also use `.` and `_` (contract section 11), and all may link to them.
 RECORD_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,254}\Z")
@@ -70,6 +71,7 @@ class Record:
     raw: str | None = None
     notes: tuple[tuple[Path, str], ...] = ()
     moves: dict[Path, Path] = field(default_factory=dict)
+    _known_places: dict[Path, tuple[int, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def line(self) -> str:
@@ -89,7 +91,10 @@ class Record:
 
     def place(self, path: Path) -> tuple[int, int]:
         """(line, column) of a field of the current shape, wherever the file writes it."""
-        return self.origin.place(read_path(self.moves, path))
+        path = _existing(self.original, read_path(self.moves, path))
+        if path not in self._known_places:
+            self._known_places[path] = self.origin.place(path)
+        return self._known_places[path]
 
     def finding(self, severity: str, rule: str, path: Path, message: str, fix: str | None = None) -> Finding:
         """A finding at one field of this record, with the text as written (its first 500 characters)."""
@@ -111,8 +116,8 @@ class Record:
 def field_name(path: Path) -> str | None:
     """A path as it is written in reports, parts joined by dots.
 
-    >>> field_name(("attributes", "review", "method", 0))
-    'attributes.review.method.0'
+    >>> field_name(("links", 0))
+    'links.0'
     """
     return ".".join(str(part) for part in path) or None
 
@@ -127,6 +132,16 @@ def text_at(data: Json, path: Sequence[str | int]) -> str | None:
         else:
             return None
     return data if isinstance(data, str) else encode_json(data)
+
+
+def _existing(data: Json, path: Path) -> Path:
+    """The part of a path that exists."""
+    for index, part in enumerate(path):
+        try:
+            data = data[part]  # type: ignore[index]
+        except (LookupError, TypeError):
+            return path[:index]
+    return path
 
 
 def shown_at(data: Json, path: Sequence[str | int]) -> str | None:
@@ -167,7 +182,8 @@ def make_record(
         notes=tuple(current.notes),
         moves=current.moves,
     )
-    return record, [_older_shape(record, path, message) for path, message in record.notes]
+    notes = [_older_shape(record, path, message) for path, message in record.notes]
+    return record, [note for note in notes if is_public(note.field)] if is_withheld(record) else notes
 
 
 def _older_shape(record: Record, path: Path, message: str) -> Finding:
@@ -192,23 +208,32 @@ def _older_shape(record: Record, path: Path, message: str) -> Finding:
 
 
 def check_envelope(original: Json, origin: Origin, vocabulary: Vocabulary) -> list[Finding]:
-    """What keeps an object from being a record: each of the nine keys that is missing or of a wrong type."""
+    """Each of the nine keys that is missing or of a wrong type; of what may be an excluded record nothing is quoted."""
     findings: list[Finding] = []
     known = original.get("id") if isinstance(original, dict) else None
 
+    @cache
+    def hides() -> bool:
+        return may_hide(original) if isinstance(original, dict) else mentions_excluded(encode_json(original))
+
     def report(path: Path, message: str, fix: str) -> None:
+        hidden = hides()
+        told = known if isinstance(known, str) and (not hidden or LINKED_ID.match(known)) else None
+        if hidden and path and isinstance(original, dict) and path[0] in original:
+            path, message = path[:1], f"The key {path[0]} is not as it must be."
+            fix = "Look it up in the file; nothing is quoted, since the record is excluded."
         line, column = origin.place(path)
         findings.append(
             Finding(
                 severity="violation",
                 rule="envelope",
                 message=message,
-                record=known if isinstance(known, str) else None,
+                record=told,
                 field=field_name(path),
                 file=origin.file,
                 line=line,
                 column=column,
-                value=shown_at(original, path),
+                value=None if hidden else shown_at(original, path),
                 fix=fix,
             )
         )
@@ -218,9 +243,10 @@ def check_envelope(original: Json, origin: Origin, vocabulary: Vocabulary) -> li
         return findings
     for key in ENVELOPE:
         if key not in original:
-            meant = difflib.get_close_matches(key, [k for k in original if k not in ENVELOPE], n=1, cutoff=0.5)
-            fix = f"Did you mean {key} where {meant[0]} stands?" if meant else f"Write {key}: {_EMPTY.get(key, '…')}"
-            report((key,), f"The key {key} is missing.", fix)
+            others = [k for k in original if k not in ENVELOPE and not hides()]
+            meant = difflib.get_close_matches(key, others, n=1, cutoff=0.5)
+            guess = f"Did you mean {key} where {_clipped(meant[0])} stands?" if meant else None
+            report((key,), f"The key {key} is missing.", guess or f"Write {key}: {_EMPTY.get(key, '…')}")
         elif problem := _problem(key, original, vocabulary):
             report(*problem)
     return findings

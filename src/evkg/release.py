@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from evkg.answer import Rows, python_value, rdflib_graph
-from evkg.errors import NotFoundError, ReleaseError, UsageError
+from evkg.errors import (
+    NotFoundError,
+    QueryError,
+    QueryRefusedError,
+    QuerySyntaxError,
+    ReleaseError,
+    UsageError,
+    excerpt,
+)
 from evkg.jsontext import Json, decode_json
 from evkg.namespaces import PREFIXES
 from evkg.record import Origin, Record, make_record
-from evkg.sparql import Value, bind
+from evkg.sparql import Value, bind, names_dataset, read_query
 from evkg.vocabulary import Vocabulary, load_vocabulary
 
 if TYPE_CHECKING:
@@ -33,7 +43,9 @@ STORE: Final = "store"
 CURRENT: Final = "current"
 #: The format of the manifest that this code reads, and the keys that every manifest has.
 FORMAT: Final = 1
-_NEEDED: Final = ("release_id", "base_iri", "dataset", "conforms", "counts", "files")
+_NEEDED: Final = {"release_id": str, "base_iri": str, "dataset": dict, "conforms": bool, "counts": dict, "files": dict}
+_COUNTS: Final = ("records", "quads", "violations", "warnings", "infos")
+_BASE: Final = re.compile(r"https?://[^\s<>\"{}|^`\\?#\x00-\x20]+/")
 
 
 class Release:
@@ -80,11 +92,11 @@ class Release:
         """Its graph as an rdflib Dataset over the store; the default graph is the union of all graphs.
 
         Numbers come in the store's own form (`1.00` as `1`): printed values are texts and stay exact.
+        Its queries reach no other server, and nothing can be changed: QueryRefusedError.
         """
         import rdflib
-        from oxrdflib import OxigraphStore
 
-        return rdflib.Dataset(store=OxigraphStore(store=self.store), default_union=True)
+        return rdflib.Dataset(store=_rdflib_store(self.store), default_union=True)
 
     def query(self, text: str, /, **bindings: Value) -> Rows | bool | rdflib.Graph:
         """The answer to a SPARQL query: rows of a SELECT, the truth of an ASK, else an rdflib graph.
@@ -124,6 +136,10 @@ class Release:
         """
         return cast("dict[str, Json]", decode_json(self.record_line(record_id)))
 
+    def has_record(self, record_id: str) -> bool:
+        """Whether there is a record of this id."""
+        return record_id in self._index
+
     def record_line(self, record_id: str) -> str:
         """The bytes of a record as it was read, as one line of JSON.
 
@@ -133,7 +149,7 @@ class Release:
             from difflib import get_close_matches
 
             close = tuple(get_close_matches(record_id, self._index, n=3, cutoff=0.5))
-            raise NotFoundError(f"No record has the id {record_id!r}.", close)
+            raise NotFoundError(f"No record has the id {excerpt(record_id)!r}.", close)
         offset, length, sha256 = self._index[record_id]
         try:
             with (self.folder / RECORDS).open("rb") as stream:
@@ -243,12 +259,54 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         if manifest["format"] != FORMAT:
             raise ReleaseError(f"{folder} has format {manifest['format']}; this evkg reads {FORMAT}.")
-        lacking = [key for key in _NEEDED if key not in manifest]
-        if lacking:
-            raise ReleaseError(f"{folder / MANIFEST} lacks {', '.join(lacking)}.")
+        if wrong := _wrong(manifest):
+            raise ReleaseError(f"{folder / MANIFEST} is damaged: {', '.join(wrong)} is missing or cannot be right.")
         return cast("dict[str, Any]", manifest)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReleaseError(f"{folder / MANIFEST} cannot be read: {error}") from error
+
+
+def _wrong(manifest: Mapping[str, Any]) -> list[str]:
+    """The facts of a manifest that no build writes so."""
+    wrong = [key for key, kind in _NEEDED.items() if type(manifest.get(key)) is not kind]
+    if "base_iri" not in wrong and not _BASE.fullmatch(manifest["base_iri"]):
+        wrong.append("base_iri")
+    if "counts" not in wrong:
+        counts = manifest["counts"]
+        wrong += [f"counts.{key}" for key in _COUNTS if type(counts.get(key)) is not int or counts[key] < 0]
+        if not isinstance(counts.get("kinds"), dict):
+            wrong.append("counts.kinds")
+    return wrong
+
+
+def _rdflib_store(store: ox.Store) -> Any:
+    """A store for rdflib that neither changes nor, with any query, reaches the network."""
+    from oxrdflib import OxigraphStore
+
+    class ReadOnlyStore(OxigraphStore):
+        """Every query goes to Oxigraph as text: rdflib's own engine would fetch what FROM names."""
+
+        def query(self, query: Any, initNs: Any, initBindings: Any, queryGraph: Any, **options: Any) -> Any:  # noqa: N803
+            if not isinstance(query, str):
+                query, initNs, base = query._original_args  # noqa: N806 - what prepareQuery was given
+                query = f"BASE <{base}> {query}" if base else query
+            # Prefixes that were bound in rdflib are not known here, and the engine names those that are missing.
+            with contextlib.suppress(QuerySyntaxError):
+                read_query(query)
+            if names_dataset(query):
+                queryGraph = ""  # noqa: N806 - else the union would hide what the query names
+            try:
+                return super().query(query, initNs, initBindings, queryGraph, **options)
+            except NotImplementedError as error:  # upon which rdflib would ask its own engine
+                raise QueryError(str(error)) from error
+
+        def update(self, *_: Any, **__: Any) -> None:
+            raise QueryRefusedError("Updates are refused: the graph is read-only.")
+
+        def add_graph(self, graph: Any) -> None:
+            """Nothing: rdflib calls this for every graph that it names."""
+
+    return ReadOnlyStore(store=store)
 
 
 def open(release: str | Path = "build/current") -> Release:  # noqa: A001 - `evkg.open` is the public name

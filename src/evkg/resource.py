@@ -32,7 +32,10 @@ SUFFIXES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A record and the form that was chosen; no form if the client accepts none. `suffix` names its own address."""
+    """A record and the form that was chosen; no form if the client accepts none.
+
+    `suffix` makes the address of the form, where it has one of its own.
+    """
 
     record_id: str
     variant: Variant | None
@@ -59,7 +62,9 @@ def choose_form(release: Release, name: str, accept: str | None) -> Choice:
     chosen = choose(accept, RECORDS)
     if chosen is None:
         return Choice(name, None)
-    return Choice(name, chosen, next(key for key, form in SUFFIXES.items() if form == chosen.format_name))
+    suffix = next(key for key, form in SUFFIXES.items() if form == chosen.format_name)
+    # An id may end like a suffix: then that address is another record's.
+    return Choice(name, chosen, "" if release.has_record(name + suffix) else suffix)
 
 
 def entity_tag(release: Release, record_id: str, format_name: str) -> str:

@@ -22,11 +22,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from evkg.endpoint import accepted, answer_call, describe_service, not_acceptable, read_call
-from evkg.errors import EvkgError, UsageError
+from evkg.endpoint import Outbox, accepted, answer_call, describe_service, not_acceptable, read_call
+from evkg.errors import EvkgError, ReleaseError, UsageError
 from evkg.negotiate import RECORDS
-from evkg.problem import Problem, describe_error, render_problem, status_problem
-from evkg.release import STORE, Release
+from evkg.problem import RELEASE_GONE, Problem, describe_error, render_problem, status_problem
+from evkg.release import MANIFEST, STORE, Release
 from evkg.resource import choose_form, entity_tag, matches, render_form
 from evkg.worker import SECONDS, QueryWorkers
 
@@ -122,6 +122,7 @@ def make_app(release: Release, *, public_url: str, seconds: float = SECONDS) -> 
         raise UsageError(f"{public_url!r} is no address such as https://example.org/evkg.")
     base = public_url.rstrip("/")
     workers = QueryWorkers(release.folder / STORE, seconds=seconds)
+    outbox = Outbox()
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -132,11 +133,14 @@ def make_app(release: Release, *, public_url: str, seconds: float = SECONDS) -> 
         call = await read_call(request)
         if call.query is None:
             return describe_service(request, f"{base}/sparql", seconds)
-        return await answer_call(request, call, workers)
+        if not _is_there(release):  # workers would go on for a while with the files that they hold open
+            raise ReleaseError(f"{release.folder} is gone.")
+        return await answer_call(request, call, workers, outbox)
 
     # Without /docs: FastAPI's pages load scripts from elsewhere. A bare route for SPARQL: it is the hot one.
     app = FastAPI(title="evkg", docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan)
     app.state.workers = workers
+    app.state.outbox = outbox
     app.router.routes.append(Route("/sparql", sparql, methods=["GET", "POST"]))
     app.add_middleware(_Envelope, draft=not release.conforms)
     app.add_exception_handler(EvkgError, _on_error)
@@ -147,11 +151,16 @@ def make_app(release: Release, *, public_url: str, seconds: float = SECONDS) -> 
     async def health() -> Response:
         """Whether queries can be answered, and from which release."""
         facts = {"status": "ok", "release": release.id, "conforms": release.conforms}
-        if workers.trouble:
-            return JSONResponse({**facts, "status": "unavailable"}, 503)
+        if workers.trouble or not workers.processes or not await asyncio.to_thread(_is_there, release):
+            return JSONResponse({**facts, "status": "unavailable", "detail": RELEASE_GONE}, 503)
         return JSONResponse(facts)
 
     return app
+
+
+def _is_there(release: Release) -> bool:
+    """Whether the folder of a release still holds it."""
+    return (release.folder / MANIFEST).is_file() and (release.folder / STORE / "CURRENT").is_file()
 
 
 def _add_pages(app: FastAPI, release: Release, prefix: str) -> None:
@@ -198,7 +207,7 @@ async def _on_error(request: Request, error: Exception) -> Response:
         problem: Problem = status_problem(error.status_code, headers=error.headers)
     else:
         problem = describe_error(error)
-    if problem.status == 500:
+    if problem.status == 500 or isinstance(error, ReleaseError):
         _log.error("%s %s: %s", request.method, request.url.path, error)
     return render_problem(problem, accepted(request), page=request.url.path != "/sparql")
 
@@ -227,7 +236,8 @@ def serve(
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{listener.getsockname()[1]}"
         app = make_app(release, public_url=public_url or address, seconds=seconds)
-        asyncio.run(_serve(app, listener, f"evkg: release {release.id} at {address}/ (Ctrl-C ends it)"))
+        greeting = f"evkg: release {release.id} at {address}/ until Ctrl-C; for a newer release start it again"
+        asyncio.run(_serve(app, listener, greeting))
 
 
 def _listen(host: str, port: int) -> socket.socket:

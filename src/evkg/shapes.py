@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -45,7 +45,9 @@ class Result:
 
     def order(self) -> tuple[str, ...]:
         """A key for sorting: every part as text."""
-        return tuple(str(part) for part in astuple(self))
+        is_iri = "True" if self.value_is_iri else "False"
+        where = (self.focus, str(self.path), str(self.value), is_iri)
+        return (*where, self.shape, self.component, self.severity, self.message)
 
 
 class Shapes:

@@ -16,7 +16,7 @@ from math import isfinite, isnan
 from typing import Final
 
 from evkg.convert import quote_literal
-from evkg.errors import QueryRefusedError, QuerySyntaxError, UsageError
+from evkg.errors import QueryRefusedError, QuerySyntaxError, UsageError, excerpt
 from evkg.namespaces import PREFIXES, XSD
 
 #: Source: SPARQL 1.1, section 19.8 (terminals); order matters.
@@ -102,9 +102,18 @@ def read_query(text: str) -> Query:
         prefix = word.text.partition(":")[0]
         if word.kind == "pname" and prefix not in known:
             line, column = place(text, word.offset)
-            message = f"The prefix {prefix}: is not declared. Known without PREFIX: {', '.join(PREFIXES)}."
+            message = f"The prefix {excerpt(prefix)}: is not declared. Known without PREFIX: {', '.join(PREFIXES)}."
             raise QuerySyntaxError(f"Line {line}, column {column}: {message}", line, column)
-    return Query(text, str(form), any(name.startswith("FROM") for name in names))
+    return Query(text, str(form), names_dataset(text))
+
+
+def names_dataset(text: str) -> bool:
+    """Whether a query says with FROM or FROM NAMED which graphs it sees.
+
+    >>> names_dataset("ASK FROM <urn:a> {}"), names_dataset("ASK { ?from ?p 'FROM' }")
+    (True, False)
+    """
+    return any(word.kind == "word" and word.text.upper().startswith("FROM") for word in tokens(text))
 
 
 def _calls_service(words: Iterable[Token]) -> bool:
@@ -153,14 +162,14 @@ def syntax_error(query: Query, message: str) -> QuerySyntaxError:
     """The engine's words on a query that it cannot parse, with the place in the text as given."""
     match = re.search(r"(\d+):(\d+)", message)
     if match is None:
-        return QuerySyntaxError(message)
+        return QuerySyntaxError(excerpt(message))
     line, column = int(match.group(1)), int(match.group(2))
-    words = _CHARACTER_CLASS.sub("", " ".join(message[match.end() :].split())).strip(": ,")
+    words = excerpt(_CHARACTER_CLASS.sub("", " ".join(message[match.end() :].split())).strip(": ,"))
     if words in ("", "expected", "expected one of"):
         words = "this cannot be read as SPARQL"
     lines = query.text.split("\n")
     rest = lines[line - 1][column - 1 :].split() if line <= len(lines) else []
-    near = f", at {rest[0]!r}" if rest else ", at the end"
+    near = f", at {excerpt(rest[0], 80)!r}" if rest else ", at the end"
     return QuerySyntaxError(f"Line {line}, column {column}{near}: {words}", line, column)
 
 
@@ -173,7 +182,10 @@ def term_text(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return str(value)
+        try:
+            return str(value)
+        except ValueError as error:  # Python writes no integer of more than 4300 digits
+            raise UsageError("An integer that is bound has too many digits.") from error
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise UsageError(f"{value} is not a decimal number.")
@@ -192,7 +204,8 @@ def bind(text: str, values: Mapping[str, Value]) -> str:
     A query that says `VALUES ?name { … }` gets the value in its place; any other gets a VALUES clause
     at the beginning of its pattern, so that the variable has this one value in it.
 
-    Raises: UsageError: a name is no variable of the query, or a value is a decimal that is no number.
+    Raises: UsageError: a name is no variable of the query, or stands only inside a subquery that does not
+        hand it out; or a value is a number that cannot be written.
 
     >>> bind("SELECT * { VALUES ?most { 6 } ?s ?p ?o }", {"most": 8})
     'SELECT * { VALUES ?most { 8 } ?s ?p ?o }'
@@ -204,7 +217,11 @@ def bind(text: str, values: Mapping[str, Value]) -> str:
         if not any(word.kind == "variable" and word.text[1:] == name for word in words):
             known = sorted({word.text[1:] for word in words if word.kind == "variable"})
             raise UsageError(f"The query has no variable {name!r}; it has {', '.join(known)}.")
-        span = _values_span(words, name) or _pattern_start(words)
+        span = _values_span(words, name)
+        if span is None and not _is_visible(words, name):
+            hint = f"Select it there, or write VALUES ?{name} {{ … }} where it is to hold."
+            raise UsageError(f"{name!r} stands only inside a subquery that does not select it. {hint}")
+        span = span or _pattern_start(words)
         if span is None:
             raise UsageError(f"The query has no pattern to bind {name!r} in.")
         start, end, wrap = span
@@ -221,6 +238,48 @@ def _values_span(words: list[Token], name: str) -> tuple[int, int, bool] | None:
             closing = next((w for w in words[index + 3 :] if w.text == "}"), None)
             return (opening.offset + 1, closing.offset, False) if closing else None
     return None
+
+
+def _is_visible(words: list[Token], name: str) -> bool:
+    """Whether a variable stands outside of all subqueries, or is handed out by the one in which it stands.
+
+    Source: SPARQL 1.1, section 18.2.1 (variable scope).
+    """
+    at = 0
+    while at < len(words):
+        if words[at].text == "{" and words[at + 1 : at + 2] and words[at + 1].text.upper() == "SELECT":
+            end = _closing(words, at)
+            if _hands_out(words[at + 2 : end], name):
+                return True
+            at = end
+        elif words[at].kind == "variable" and words[at].text[1:] == name:
+            return True
+        at += 1
+    return False
+
+
+def _closing(words: list[Token], opening: int) -> int:
+    """The index of the brace that closes the one at `opening`; behind the last word where there is none."""
+    level = 0
+    for index in range(opening, len(words)):
+        level += (words[index].text == "{") - (words[index].text == "}")
+        if level == 0:
+            return index
+    return len(words)
+
+
+def _hands_out(words: list[Token], name: str) -> bool:
+    """Whether a subquery, given behind its SELECT, selects a variable."""
+    level = 0
+    for before, word in pairwise([Token("word", "SELECT", 0), *words]):
+        if word.text == "{" or word.text.upper() == "WHERE":
+            return False
+        if word.text == "*" and level == 0:
+            return _is_visible(words[words.index(word) + 1 :], name)
+        level += (word.text == "(") - (word.text == ")")
+        if word.kind == "variable" and word.text[1:] == name and (level == 0 or before.text.upper() == "AS"):
+            return True
+    return False
 
 
 def _pattern_start(words: list[Token]) -> tuple[int, int, bool] | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import pyoxigraph as ox
 
-from evkg.errors import QueryError, ReleaseError
+from evkg.errors import QueryError, ReleaseError, excerpt
 from evkg.namespaces import PREFIXES
 from evkg.sparql import Query, read_query, syntax_error
 
@@ -25,6 +26,14 @@ GRAPH_FORMATS: Final[Mapping[str, ox.RdfFormat]] = {
     "jsonld": ox.RdfFormat.JSON_LD,
     "rdfxml": ox.RdfFormat.RDF_XML,
 }
+
+
+#: Characters that no document of XML 1.0 can hold, as UTF-8.
+_NO_XML: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
+
+
+class UnwritableError(QueryError):
+    """The answer holds what the wanted format cannot hold; another format can."""
 
 
 class StoreBuilder:
@@ -112,14 +121,14 @@ def run_query(
     except SyntaxError as error:
         raise syntax_error(query, str(error)) from error
     except (OSError, ValueError, RuntimeError) as error:
-        raise QueryError(f"The query cannot be answered: {error}") from error
+        raise QueryError(f"The query cannot be answered: {excerpt(str(error))}") from error
 
 
 def _graph_name(iri: str) -> ox.NamedNode:
     try:
         return ox.NamedNode(iri)
     except ValueError as error:
-        raise QueryError(f"{iri!r} cannot name a graph: {error}") from error
+        raise QueryError(f"{excerpt(iri)!r} cannot name a graph: {excerpt(str(error), 80)}") from error
 
 
 def is_graph(query: Query) -> bool:
@@ -132,7 +141,8 @@ def serialize(query: Query, result: Any, format_name: str) -> bytes:
 
     Source: SPARQL 1.1 Query Results JSON, XML, CSV and TSV formats.
 
-    Raises: QueryError: the format does not fit the form of the query.
+    Raises: QueryError: the format does not fit the form of the query. UnwritableError: it is an XML
+        format, and XML cannot hold a character or the name of a property in the answer.
     """
     try:
         if is_graph(query):
@@ -143,7 +153,10 @@ def serialize(query: Query, result: Any, format_name: str) -> bytes:
             raise QueryError(f"A table cannot be written as {format_name}; use {', '.join(RESULT_FORMATS)}.")
         if query.form == "ASK" and format_name in ("csv", "tsv"):
             return b"true" if result else b"false"
-        return bytes(result.serialize(format=RESULT_FORMATS[format_name]))
+        body = bytes(result.serialize(format=RESULT_FORMATS[format_name]))
+        if format_name == "xml":
+            _check_xml(body, "SPARQL XML", "Ask for JSON, CSV or TSV instead")
+        return body
     except (OSError, RuntimeError) as error:
         raise QueryError(f"The query cannot be answered: {error}") from error
 
@@ -151,7 +164,27 @@ def serialize(query: Query, result: Any, format_name: str) -> bytes:
 def _graph_bytes(triples: Any, format_name: str) -> bytes:
     distinct = sorted(set(triples), key=str)
     used = dict(PREFIXES) if format_name in ("turtle", "rdfxml") else None
-    return bytes(ox.serialize(distinct, format=GRAPH_FORMATS[format_name], prefixes=used) or b"")
+    body = bytes(ox.serialize(distinct, format=GRAPH_FORMATS[format_name], prefixes=used) or b"")
+    if format_name != "rdfxml":
+        return body
+    _check_xml(body, "RDF/XML", "Ask for Turtle, N-Triples or JSON-LD instead")
+    return body.replace(b"\r", b"&#13;")  # which a reader of XML would take for a line feed
+
+
+def _check_xml(body: bytes, name: str, hint: str) -> None:
+    """Refuse what is not well-formed: the engine writes control characters and empty element names as they come.
+
+    Measured with pyoxigraph 0.5.13. Source: XML 1.0, productions 2 (Char) and 4 (NameStartChar).
+    """
+    from xml.parsers import expat
+
+    try:
+        expat.ParserCreate(namespace_separator=" ").Parse(body, True)
+    except expat.ExpatError as error:
+        what = "the IRI of a property that does not end in an XML name"
+        if _NO_XML.search(body):
+            what = "a control character that XML 1.0 does not allow"
+        raise UnwritableError(f"The answer cannot be written as {name}: it holds {what}. {hint}.") from error
 
 
 def rows(result: Any) -> Iterator[dict[str, ox.NamedNode | ox.BlankNode | ox.Literal | None]]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 from evkg.finding import printable
 
 if TYPE_CHECKING:
-    from evkg.view import View
+    from evkg.related import Link
+    from evkg.view import Gap, Value, View
 
 #: A table wider than the terminal is printed as one block a row instead.
 _GAP: Final = "  "
@@ -63,32 +64,49 @@ def _pair(name: str, cell: str, label: int, limit: int) -> str:
     return f"{name}{' ' * (label - _width(name))}{_GAP}{indent.join(lines)}"
 
 
+def _stated(value: Value) -> str:
+    doubt = f" [the record also says that this is missing: {value.also_missing}]" if value.also_missing else ""
+    return f"{value.label}: {value.text}{doubt}"
+
+
+def _missing(gap: Gap) -> str:
+    note = f" — {gap.note}" if gap.note else ""
+    doubt = " [the record also gives a value]" if gap.has_value else ""
+    return f"{gap.label}: {gap.reason} ({gap.meaning}){note}{doubt}"
+
+
+def _linked(link: Link) -> str:
+    arrow = "← " if link.incoming else ""
+    return f"{arrow}{link.label}: {link.name or '(outside this release)'} [{link.record_id}]"
+
+
 def render_view(view: View) -> str:
     """A record as text."""
     lines = [f"{view.kind} · {view.name}", f"  {view.record_id}", f"  {' · '.join(view.trust)}"]
     if view.headline:
-        lines += ["", f"  {view.headline[0]}", f"  {view.headline[1]}"]
+        lines += ["", f"  {view.headline[0]}"]
+        if view.unit_as_printed:
+            lines.append(f"  unit as printed: {view.unit_as_printed}")
+        lines.append(f"  {view.headline[1]}")
+    lines += [f"  {_linked(link)}" for link in view.tested]
     if view.description:
         lines += ["", f"  {view.description}"]
     for concern in view.concerns:
         what = "excluded from comparisons" if concern.effect == "excludes" else "warning"
         lines += ["", f"Concern ({what}): {concern.message}", f"  at {concern.locator or 'no place recorded'}"]
     sections: list[tuple[str, list[str]]] = [
-        ("Values", [f"{value.label}: {value.text}" for value in view.values]),
+        ("Values", [_stated(value) for value in view.values]),
         (
             "Missing, with the reason",
-            [f"{gap.label}: {gap.reason} ({gap.meaning}){' — ' + gap.note if gap.note else ''}" for gap in view.gaps],
+            [_missing(gap) for gap in view.gaps],
         ),
         ("Not recorded and not explained", list(view.unexplained)),
         ("Sources", [f"{link.name or '(outside this release)'} [{link.record_id}]" for link in view.sources]),
         (
             "Related records",
-            [
-                f"{'← ' if k.incoming else ''}{k.label}: {k.name or '(outside this release)'} [{k.record_id}]"
-                for k in view.links
-            ],
+            [_linked(link) for link in view.links],
         ),
-        ("Review", [f"{value.label}: {value.text}" for value in view.review]),
+        ("Review", [_stated(value) for value in view.review]),
     ]
     for title, entries in sections:
         if entries:

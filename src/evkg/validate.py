@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any, Final, Literal
+from urllib.parse import unquote
 
 from evkg.errors import EngineDisagreementError
 from evkg.fast import FastValidator
 from evkg.finding import Finding, Severity
-from evkg.namespaces import EVKG, RDF, SH
+from evkg.namespaces import EVKG, RDF, SH, VOCAB
 from evkg.normative import NormativeValidator
 from evkg.place import Places
 from evkg.record import Record
 from evkg.scalar import Path
 from evkg.shapes import Result, Shapes
-from evkg.vocabulary import Vocabulary
+from evkg.vocabulary import Scheme, Vocabulary
 
 #: Which validator runs: by the size of the data set, only pySHACL, or the fast one with its sample.
 Engine = Literal["auto", "pyshacl", "fast"]
@@ -28,6 +30,8 @@ Engine = Literal["auto", "pyshacl", "fast"]
 SMALL: Final = 150
 #: How many records of a larger set pySHACL checks as well (count).
 SAMPLE: Final = 12
+#: How much of an unknown key a message shows (characters).
+_SHOWN: Final = 80
 _SEVERITY: Final[Mapping[str, Severity]] = {
     SH + "Violation": "violation",
     SH + "Warning": "warning",
@@ -37,7 +41,14 @@ _SEVERITY: Final[Mapping[str, Severity]] = {
 
 #: A record with its N-Quads lines.
 Converted = tuple[Record, list[str]]
-Found = tuple[list[Finding], list[Result]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found on a batch: each result of a shape with its finding, and the findings that no shape gives."""
+
+    pairs: list[tuple[Result, Finding]]
+    apart: list[Finding]
 
 
 class Validation:
@@ -75,10 +86,9 @@ class Validation:
         results = [result for result in run(_without_graph(everything)) if not self._is_other(result, names)]
         if not self.is_normative:
             self._choose(batch, results)
-        finder = _Finder(names, self._places, self._base, self._shapes)
-        findings = [finding for result in results for finding in finder.findings(result)]
-        findings.extend(_unchecked(names.values(), self._vocabulary, self._shapes))
-        return findings, results
+        finder = _Finder(names, self._places, self._base, self._shapes, self._vocabulary.schemes)
+        pairs = [(result, finder.finding(result)) for result in results]
+        return Found(pairs, [*_unchecked(names.values(), self._vocabulary, self._shapes)])
 
     def finish(self) -> None:
         """Check the sample with pySHACL as well.
@@ -147,22 +157,43 @@ def _unchecked(records: Iterable[Record], vocabulary: Vocabulary, shapes: Shapes
 class _Finder:
     """Turns SHACL results into findings at fields of records."""
 
-    def __init__(self, records: Mapping[str, Record], places: Places, base: str, shapes: Shapes) -> None:
+    def __init__(
+        self, records: Mapping[str, Record], places: Places, base: str, shapes: Shapes, schemes: Mapping[str, Scheme]
+    ) -> None:
+        self._schemes = schemes
         self._records = records
         self._shapes = shapes
         self._base = base
         self._places = places
 
-    def findings(self, result: Result) -> Iterator[Finding]:
+    def finding(self, result: Result) -> Finding:
+        """The finding of a result, at its field."""
         place = self._places.of_node(result.focus)
         record = self._records.get(place[0]) if place else None
         rule = result.shape.rpartition("#")[2] or "shape"
         severity = _SEVERITY.get(result.severity, "violation")
         fix = self._shapes.one(result.shape, EVKG + "fixHint") if result.shape else None
+        message, fix = self._with_key(result, fix)
         if record is None or place is None:
-            yield Finding(severity, rule, f"{result.message} ({result.focus})", value=result.value, fix=fix)
-            return
-        yield record.finding(severity, rule, self._path(result, record, place[1]), result.message, fix)
+            return Finding(severity, rule, f"{message} ({result.focus})", value=result.value, fix=fix)
+        return record.finding(severity, rule, self._path(result, record, place[1]), message, fix)
+
+    def _with_key(self, result: Result, fix: str | None) -> tuple[str, str | None]:
+        """The message and fix of a result; about an unknown key of a scheme they name it and the nearest known one."""
+        value = (result.value or "") if result.value_is_iri else ""
+        name, _, quoted = value.removeprefix(VOCAB).partition("/")
+        scheme = self._schemes.get(name) if value.startswith(VOCAB) else None
+        key = unquote(quoted)
+        if scheme is None or not key or key in scheme.concepts:
+            return result.message, fix
+        shown = repr(key if len(key) <= _SHOWN else key[:_SHOWN] + "…")
+        begin = "The key under "
+        if result.message.startswith(begin):
+            message = f"The key {shown} under {result.message.removeprefix(begin)}"
+        else:
+            message = f"{result.message} The key is {shown}."
+        nearest = scheme.nearest(key) if len(key) <= _SHOWN else None
+        return message, f"Did you mean {nearest}? {fix or ''}".rstrip() if nearest else fix
 
     def _path(self, result: Result, record: Record, focus: Path) -> Path:
         """The field that a result is about: the completed one, the entry, the property, or the node itself."""

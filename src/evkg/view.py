@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, cast
 
 from evkg.jsontext import Json, encode_json
-from evkg.namespaces import EVKG, RDFS, record_iri, thing_iri
+from evkg.namespaces import EVKG, thing_iri
+from evkg.related import UNREAD, Concern, Link, read_concerns, read_link, read_links, read_tested
 from evkg.vocabulary import PARTS, Term
 
 if TYPE_CHECKING:
@@ -15,47 +17,42 @@ if TYPE_CHECKING:
 
 #: Attributes that a view shows in places of their own.
 _APART: Final = ("missing_metadata", "review", "evidence_concerns", "extraction")
+#: Words that are a reason for a gap, where a number is expected.
+_REASON_WORDS: Final = re.compile(
+    r"(n\.?\s*/?\s*a\.?|n\.?\s?r\.?|unknown|unavailable|inapplicable|conflicting|missing|empty|none|null|nan|tbd"
+    r"|(un|not[ _-]?)(reported|extracted|available|applicable|recorded|stated|known|given)|[-–—−?.…]+)?",
+    re.IGNORECASE,
+)
 _DIRECTION: Final = {"higher": "↑ higher is better", "lower": "↓ lower is better", "unknown": "direction not known"}
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value with its label: `key` is the path in the record, `text` what the record says."""
+    """One value with its label: `key` is the path in the record, `text` what the record says.
+
+    `also_missing` is the reason for a gap that the record gives for the same field: it contradicts itself.
+    """
 
     key: str
     label: str
     text: str
     help: str = ""
+    also_missing: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """One field without a value: the reason and its meaning, and what the curator noted."""
+    """One field without a value: the reason and its meaning, and what the curator noted.
+
+    `has_value` where the record gives the field a value all the same: it contradicts itself.
+    """
 
     key: str
     label: str
     reason: str
     meaning: str
     note: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A relation to or from another record; `name` is None for one outside the release."""
-
-    label: str
-    record_id: str
-    name: str | None
-    incoming: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Concern:
-    """A doubt about a source that this record cites."""
-
-    message: str
-    locator: str | None
-    effect: str
+    has_value: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,6 +67,8 @@ class View:
     status_meaning: str
     trust: tuple[str, ...]
     headline: tuple[str, str] | None  # a result's printed value (or why there is none) and what it measures
+    unit_as_printed: str | None
+    tested: tuple[Link, ...]  # the evaluation of a result, and the system, protocol and data that it used
     values: tuple[Value, ...]
     gaps: tuple[Gap, ...]
     unexplained: tuple[str, ...]  # fields that are expected, with neither value nor reason
@@ -97,9 +96,12 @@ def view_record(release: Release, record_id: str) -> View:
     vocabulary = release.vocabulary
     attributes = record.attributes
     terms = vocabulary.attributes[record.kind]
-    values = tuple(_values(release, attributes, terms))
-    concerns = tuple(_concerns(release, record_id))
-    gaps = tuple(_gaps(release, attributes.get("missing_metadata"), terms))
+    missing = attributes.get("missing_metadata")
+    values = tuple(_contradicted(_values(release, attributes, terms), missing))
+    concerns = tuple(read_concerns(release, record_id))
+    gaps = tuple(_gaps(release, attributes, terms))
+    is_result = record.kind == "result"
+    unit_detail = attributes.get("unit_detail")
     status = str(data["status"])
     concept = vocabulary.schemes["status"].concepts.get(status)
     review = attributes.get("review")
@@ -110,15 +112,19 @@ def view_record(release: Release, record_id: str) -> View:
         description=str(data["description"]),
         status=status.replace("_", " "),
         status_meaning=concept.definition if concept else "",
-        trust=tuple(_trust(release, status, review, gaps, len(concerns))),
-        headline=_headline(release, attributes, gaps) if record.kind == "result" else None,
+        trust=tuple(_trust(release, status, review, gaps, concerns)),
+        headline=_headline(release, record_id, attributes, gaps) if is_result else None,
+        unit_as_printed=_text(release, None, unit_detail) if is_result and unit_detail not in (None, "") else None,
+        tested=tuple(read_tested(release, record_id)) if is_result else (),
         values=values,
         gaps=gaps,
         unexplained=tuple(_unexplained(release, record_id)),
         concerns=concerns,
-        review=tuple(_part_values(release, "review", review, "Review")) if isinstance(review, dict) else (),
-        links=tuple(_links(release, record_id, data["links"])),
-        sources=tuple(_link(release, "source", str(s)) for s in cast("list[Json]", data["source_ids"])),
+        review=tuple(_contradicted(_part_values(release, "review", review, "Review"), missing))
+        if isinstance(review, dict)
+        else (),
+        links=tuple(read_links(release, record_id, data["links"])),
+        sources=tuple(read_link(release, "source", str(s)) for s in cast("list[Json]", data["source_ids"])),
         release_id=release.id,
         conforms=release.conforms,
         values_by_key={value.key: value.text for value in values},
@@ -174,8 +180,28 @@ def _open_values(key: str, label: str, value: Json) -> Iterator[Value]:
         yield Value(key, label, value if isinstance(value, str) else encode_json(value))
 
 
-def _gaps(release: Release, missing: Json, terms: Mapping[str, Term]) -> Iterator[Gap]:
+def _contradicted(values: Iterator[Value], missing: Json) -> Iterator[Value]:
+    """The values, each with the reason by which the record says that it is missing."""
+    entries = missing if isinstance(missing, dict) else {}
+    for value in values:
+        parts = value.key.split(".")
+        above = (entries.get(".".join(parts[:length])) for length in range(1, len(parts) + 1))
+        entry = next((entry for entry in above if isinstance(entry, dict)), None)
+        is_gap = entry is None or value.text == "null"
+        yield value if is_gap else replace(value, also_missing=str(cast("dict[str, Json]", entry).get("reason")))
+
+
+def _has_value(attributes: Mapping[str, Json], key: str) -> bool:
+    """Whether there is a value at a path; null is none."""
+    value: Json = dict(attributes)
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value is not None
+
+
+def _gaps(release: Release, attributes: Mapping[str, Json], terms: Mapping[str, Term]) -> Iterator[Gap]:
     reasons = release.vocabulary.schemes["missingness"].concepts
+    missing = attributes.get("missing_metadata")
     for key, entry in missing.items() if isinstance(missing, dict) else ():
         if not isinstance(entry, dict):
             continue
@@ -185,7 +211,7 @@ def _gaps(release: Release, missing: Json, terms: Mapping[str, Term]) -> Iterato
         note = entry.get("note")
         meaning = reasons[reason].definition if reason in reasons else ""
         words = f"{label} · {rest.replace('_', ' ')}" if rest else label
-        yield Gap(key, words, reason, meaning, note if isinstance(note, str) else None)
+        yield Gap(key, words, reason, meaning, note if isinstance(note, str) else None, _has_value(attributes, key))
 
 
 def _unexplained(release: Release, record_id: str) -> Iterator[str]:
@@ -194,13 +220,29 @@ def _unexplained(release: Release, record_id: str) -> Iterator[str]:
             yield str(finding["field"]).removeprefix("attributes.")
 
 
-def _headline(release: Release, attributes: Mapping[str, Json], gaps: tuple[Gap, ...]) -> tuple[str, str]:
-    printed = attributes.get("printed_value")
-    if isinstance(printed, str):
-        value = printed
+def _printed(release: Release, record_id: str, attributes: Mapping[str, Json]) -> str | None:
+    """The printed value as the graph has it, or as the record writes it where it is no text or number."""
+    import pyoxigraph as ox
+
+    thing = ox.NamedNode(thing_iri(release.base_iri, record_id))
+    quad = next(release.store.quads_for_pattern(thing, ox.NamedNode(EVKG + "printedValue"), None), None)
+    if quad is not None and isinstance(quad.object, ox.Literal):
+        return str(quad.object.value)
+    value = attributes.get("printed_value")
+    return value if value is None or isinstance(value, str) else encode_json(value)
+
+
+def _headline(
+    release: Release, record_id: str, attributes: Mapping[str, Json], gaps: tuple[Gap, ...]
+) -> tuple[str, str]:
+    printed = _printed(release, record_id, attributes)
+    reason = next((gap.reason for gap in gaps if gap.key == "printed_value"), None)
+    if printed is None:
+        value = f"no printed value: {reason or 'not recorded'}"
+    elif _REASON_WORDS.fullmatch(printed.strip()):
+        value = f"printed as: {printed if printed.strip() else '(empty)'} (a reason written as a value)"
     else:
-        reason = next((gap for gap in gaps if gap.key == "printed_value"), None)
-        value = f"no printed value: {reason.reason}" if reason else "no printed value: not recorded"
+        value = printed
     schemes = release.vocabulary.schemes
     metric, unit = str(attributes.get("metric", "")), str(attributes.get("unit", ""))
     known = schemes["metric"].concepts.get(metric), schemes["unit"].concepts.get(unit)
@@ -209,11 +251,14 @@ def _headline(release: Release, attributes: Mapping[str, Json], gaps: tuple[Gap,
         _DIRECTION.get(str(attributes.get("metric_direction")), "direction not recorded"),
         f"unit {known[1].label if known[1] else unit or 'not recorded'}",
         str(attributes.get("metric_qualifier", "")),
+        f"the record also says that the printed value is missing ({reason})" if reason and printed is not None else "",
     ]
     return value, " · ".join(word for word in words if word)
 
 
-def _trust(release: Release, status: str, review: Json, gaps: tuple[Gap, ...], concerns: int) -> Iterator[str]:
+def _trust(
+    release: Release, status: str, review: Json, gaps: tuple[Gap, ...], concerns: tuple[Concern, ...]
+) -> Iterator[str]:
     """Who vouches for what, in words: each part of the line under a title."""
     concept = release.vocabulary.schemes["status"].concepts.get(status)
     checked = concept.label if concept else status
@@ -230,55 +275,10 @@ def _trust(release: Release, status: str, review: Json, gaps: tuple[Gap, ...], c
         yield f"{checked}; " + (f"review: {gap.reason}" if gap else "no review is recorded")
     if status == "source_checked":
         yield "a check of the transcription, not a reproduction"
-    yield f"{concerns} open concern{'' if concerns == 1 else 's'}" if concerns else "no open concern"
-
-
-def _concerns(release: Release, record_id: str) -> Iterator[Concern]:
-    """Open concerns that touch a record, from the derived graph."""
-    import pyoxigraph as ox
-
-    store = release.store
-    thing = ox.NamedNode(thing_iri(release.base_iri, record_id))
-
-    def text(node: Any, name: str) -> str | None:
-        quad = next(store.quads_for_pattern(node, ox.NamedNode(EVKG + name), None), None)
-        return None if quad is None else str(getattr(quad.object, "value", quad.object))
-
-    nodes = [quad.object for quad in store.quads_for_pattern(thing, ox.NamedNode(EVKG + "openConcern"), None)]
-    for node in sorted(nodes, key=str):
-        effect = text(node, "effect") or "excludes"
-        yield Concern(text(node, "message") or "", text(node, "concernLocator"), effect)
-
-
-def _links(release: Release, record_id: str, links: Json) -> Iterator[Link]:
-    """Own links in the order of the record, then incoming ones by relation and name."""
-    import pyoxigraph as ox
-
-    labels = {term.iri: term.label for term in release.vocabulary.relations.values()}
-    for link in links if isinstance(links, list) else ():
-        if isinstance(link, dict):
-            term = release.vocabulary.relations.get(str(link["relation"]))
-            yield _link(release, term.label if term else str(link["relation"]), str(link["target_id"]))
-    thing = ox.NamedNode(thing_iri(release.base_iri, record_id))
-    about = ox.NamedNode(record_iri(release.base_iri, record_id))
-    incoming = []
-    for quad in release.store.quads_for_pattern(None, None, thing):
-        origin = str(quad.subject)[1:-1].partition("#")[0]
-        if quad.predicate.value in labels and quad.graph_name != about:
-            other = origin.removeprefix(thing_iri(release.base_iri, ""))
-            incoming.append(_link(release, labels[quad.predicate.value], other, incoming=True))
-        elif quad.predicate.value == EVKG + "sourceIds":
-            other = origin.removeprefix(record_iri(release.base_iri, ""))
-            incoming.append(_link(release, "cited by", other, incoming=True))
-    yield from sorted(incoming, key=lambda link: (link.label, link.name or "", link.record_id))
-
-
-def _link(release: Release, label: str, record_id: str, *, incoming: bool = False) -> Link:
-    import pyoxigraph as ox
-
-    try:
-        thing = ox.NamedNode(thing_iri(release.base_iri, record_id))
-    except ValueError:  # what a record writes as an id need not be one
-        return Link(label, record_id, None, incoming)
-    quad = next(release.store.quads_for_pattern(thing, ox.NamedNode(RDFS + "label"), None), None)
-    return Link(label, record_id, None if quad is None else str(getattr(quad.object, "value", "")), incoming)
+    count = sum(concern.is_read for concern in concerns)
+    if count:
+        yield f"{count} open concern{'' if count == 1 else 's'}"
+    if count < len(concerns):
+        yield UNREAD
+    if not concerns:
+        yield "no open concern"

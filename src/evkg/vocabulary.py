@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -104,6 +105,15 @@ class Term:
         return self.value_kind in LISTS or self.value_kind.startswith("concepts:")
 
 
+def _plain(name: str) -> str:
+    """A name as it would be as a key.
+
+    >>> _plain("Peak memory_usage")
+    'peak-memory-usage'
+    """
+    return "-".join(name.casefold().replace("_", " ").replace("-", " ").split())
+
+
 @dataclass(frozen=True, slots=True)
 class Concept:
     """One entry of a concept scheme."""
@@ -115,6 +125,7 @@ class Concept:
     direction: str | None = None
     minimum: str | None = None
     maximum: str | None = None
+    alternatives: tuple[str, ...] = ()  # other names in English
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +135,26 @@ class Scheme:
     key: str
     open: bool
     concepts: Mapping[str, Concept]
+
+    def nearest(self, word: str) -> str | None:
+        """The known key that an unknown one most likely means: by any of its names, else by spelling.
+
+        >>> schemes = load_vocabulary().schemes
+        >>> schemes["unit"].nearest("GiB"), schemes["metric"].nearest("peak_memory"), schemes["unit"].nearest("?")
+        ('gibibyte', 'peak-memory', None)
+        """
+        names = [(name, c.key) for c in self.concepts.values() for name in (c.key, c.label, *c.alternatives)]
+        plain = _plain(word)
+        spelt = [(_plain(name), key) for name, key in names]
+        for found in (
+            {key for name, key in names if name == word},
+            {key for name, key in spelt if name == plain},
+            {key for name, key in spelt if len(plain) > 1 and plain in name.split("-")},
+        ):
+            if len(found) == 1:
+                return found.pop()
+        close = get_close_matches(plain, [name for name, _ in spelt], n=1, cutoff=0.7)
+        return next(key for name, key in spelt if name == close[0]) if close else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,6 +308,7 @@ def _schemes(about: Mapping[str, Mapping[str, list[str]]]) -> dict[str, Scheme]:
                 else None,
                 minimum=facts.get(EVKG + "minimum", [None])[0],
                 maximum=facts.get(EVKG + "maximum", [None])[0],
+                alternatives=tuple(facts.get(SKOS + "altLabel", ())),
             )
     return {
         scheme.removeprefix(VOCAB): Scheme(

@@ -12,17 +12,19 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, cast
 
 from evkg.errors import QueryError, QueryLimitError, QueryRefusedError, QuerySyntaxError, ReleaseError
+from evkg.store import UnwritableError
 from evkg.worker_process import PREFIX, pack, size_text
 
 #: The limit for one query (seconds), also for the wait for a free worker.
 SECONDS: Final = 30.0
 MEMORY: Final = 2 << 30  # address space of a worker (bytes)
-RESULT_BYTES: Final = 64 << 20  # length of an answer (bytes)
+RESULT_BYTES: Final = 32 << 20  # length of an answer (bytes)
 COUNT: Final = 2  # queries that run at once
 WAITING: Final = 32  # queries that wait
 
@@ -34,7 +36,7 @@ _Message = tuple[dict[str, Any], bytes]
 
 
 class WorkersBusyError(QueryLimitError):
-    """All workers are busy and enough queries wait already; it may work a little later."""
+    """There is too much to do at this moment; it may work a little later."""
 
 
 class _WorkerEndedError(Exception):
@@ -193,8 +195,9 @@ class QueryWorkers:
     ) -> Answer:
         """The answer to a query, in the format that fits its form; see `store.run_query` for the graphs.
 
-        Raises: QuerySyntaxError, QueryRefusedError, QueryError: as `store.run_query`.
+        Raises: QuerySyntaxError, QueryRefusedError, QueryError: as `store.run_query` and `store.serialize`.
             QueryLimitError: a limit of time, memory or size. WorkersBusyError: too many wait.
+            ReleaseError: no worker is left, and none can be started.
         """
         formats = {"table_format": table_format, "graph_format": graph_format}
         request = {"query": query, "default_graphs": default_graphs, "named_graphs": named_graphs, **formats}
@@ -217,18 +220,19 @@ class QueryWorkers:
         return Answer(header["form"], header["format"], body)
 
     async def _take(self) -> _Worker:
-        busy = "All query workers are busy, and many queries wait already. Try again in a moment."
         if self._idle.empty() and self._waiting >= self._most_waiting:
-            raise WorkersBusyError(busy)
+            raise WorkersBusyError("All query workers are busy, and many queries wait already. Try again in a moment.")
         self._waiting += 1
         try:
             async with asyncio.timeout(self.seconds):
                 while not self._is_closed:
+                    if self.trouble and not self.processes:
+                        raise ReleaseError(self.trouble)
                     worker = await self._idle.get()
                     if worker is not None and worker.is_alive:
                         return worker
         except TimeoutError:
-            raise WorkersBusyError(busy) from None
+            raise WorkersBusyError(f"No worker became free within {self.seconds:g} s. Try again in a moment.") from None
         finally:
             self._waiting -= 1
         raise QueryLimitError("The server is being stopped.")
@@ -260,6 +264,7 @@ class QueryWorkers:
             worker.kill()
             raise ReleaseError(f"A query worker cannot be started: {error or 'it does not answer'}") from error
         if "error" in header:
+            worker.kill()
             raise ReleaseError(header["message"])
         worker.on_end = lambda: self._replace(worker)
         self._idle.put_nowait(worker)
@@ -280,15 +285,30 @@ class QueryWorkers:
             task.add_done_callback(self._tasks.discard)
 
     async def _renew(self) -> None:
-        while not self._is_closed:
+        for attempt in count():
+            if self._is_closed:
+                return
             try:
                 await self._add()
                 self.trouble = None
                 return
             except ReleaseError as error:
-                self.trouble = str(error)
                 _log.warning("%s", error)
+                if attempt:  # one failure may be a machine that is short of something for a moment
+                    self.trouble = str(error)
+                    for _ in range(self._waiting):  # who waits looks again, and sees the trouble
+                        self._idle.put_nowait(None)
                 await asyncio.sleep(_RETRY_SECONDS)
+
+
+def answer_once(store: Path, query: str, *, seconds: float, format_name: str) -> Answer:
+    """The answer to one query, from a process of its own; its size has no limit. Raises: as `QueryWorkers`."""
+
+    async def main() -> Answer:
+        async with QueryWorkers(store, seconds=seconds, result_bytes=MEMORY, count=1) as workers:
+            return await workers.run(query, table_format=format_name, graph_format=format_name)
+
+    return asyncio.run(main())
 
 
 def _error(header: dict[str, Any]) -> QueryError:
@@ -296,5 +316,5 @@ def _error(header: dict[str, Any]) -> QueryError:
     message = header["message"]
     if header["error"] == "syntax":
         return QuerySyntaxError(message, header["line"], header["column"])
-    kinds = {"refused": QueryRefusedError, "limit": QueryLimitError}
+    kinds = {"refused": QueryRefusedError, "limit": QueryLimitError, "unwritable": UnwritableError}
     return kinds.get(header["error"], QueryError)(message)

@@ -24,7 +24,7 @@ import pyoxigraph as ox
 
 from evkg.errors import EvkgError, QueryError, QueryLimitError, QueryRefusedError, QuerySyntaxError
 from evkg.sparql import read_query
-from evkg.store import is_graph, open_store, run_query, serialize
+from evkg.store import UnwritableError, is_graph, open_store, run_query, serialize
 
 PREFIX: Final = struct.Struct("!II")
 
@@ -80,6 +80,8 @@ def answer(store: ox.Store, request: dict[str, Any], result_bytes: int) -> tuple
         return {"error": "refused", "message": str(error)}, b""
     except QueryLimitError as error:
         return {"error": "limit", "message": str(error)}, b""
+    except UnwritableError as error:
+        return {"error": "unwritable", "message": str(error)}, b""
     except QueryError as error:
         return {"error": "other", "message": str(error)}, b""
     except MemoryError:

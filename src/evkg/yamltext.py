@@ -18,6 +18,9 @@ MAX_DEPTH: Final = 100
 #: Aliases may add this much to a document (characters of text, and one for each value).
 MAX_EXPANSION: Final = 1_000_000
 
+#: How much of a key, an alias or a tag a message shows (characters).
+_SHOWN: Final = 80
+
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 # What YAML does not allow unescaped, and the three line ends of YAML 1.1 that every editor takes for
@@ -26,10 +29,14 @@ _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-
 
 
 class YamlError(ValueError):
-    """The text is not YAML that can be kept without loss; `line` and `column` count from 1."""
+    """The text is not YAML that can be kept without loss; `line` and `column` count from 1.
 
-    def __init__(self, message: str, line: int, column: int) -> None:
+    `bare` is the message without any words of the text.
+    """
+
+    def __init__(self, message: str, line: int, column: int, bare: str | None = None) -> None:
         super().__init__(message)
+        self.bare = bare or message
         self.line = line
         self.column = column
 
@@ -106,6 +113,10 @@ def place_of(text: str, offset: int) -> tuple[int, int]:
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
+def _clipped(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+
+
 def _syntax_error(text: str, error: yaml.MarkedYAMLError) -> YamlError:
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -115,6 +126,11 @@ def _syntax_error(text: str, error: yaml.MarkedYAMLError) -> YamlError:
         return YamlError("A tab indents this line; YAML allows only spaces there.", line, tab.end() + 1)
     problem = " ".join(str(part) for part in (error.context, error.problem) if part)
     begin = error.context_mark
+    if begin is not None and "quoted scalar" in (error.context or "") and "end of stream" in (error.problem or ""):
+        message = "The quote that opens here is never closed."
+        return YamlError(message, begin.line + 1, begin.column + 1)
+    if (error.problem or "") == "mapping values are not allowed in this context":
+        problem += "; a text with a colon and a space in it (': ') must be in quotes"
     if begin is not None and begin.line + 1 < line:
         problem += f" (it begins in line {begin.line + 1}, column {begin.column + 1})"
     return YamlError(f"This is not YAML: {problem}.", line, column)
@@ -148,7 +164,7 @@ class _Anchors:
         target = self._nodes.get(name)
         if target is None:
             what = "contains itself" if name in self._nodes else "is not defined before"
-            raise YamlError(f"The alias *{name} {what}.", line, column)
+            raise YamlError(f"The alias *{_clipped(name)} {what}.", line, column, f"An alias {what}.")
         self._expansion += target.size
         if self._expansion > MAX_EXPANSION:
             raise YamlError(f"The aliases here add more than {MAX_EXPANSION:,} characters.", line, column)
@@ -201,7 +217,8 @@ def _refuse_tag(event: Any, line: int, column: int) -> None:
     """Only `!` and `!!str` on a scalar are known: they say that it is text."""
     known = ("!", "tag:yaml.org,2002:str") if isinstance(event, yaml.ScalarEvent) else ()
     if event.tag is not None and event.tag not in known:
-        raise YamlError(f"The tag {event.tag} is not used in records; remove it.", line, column)
+        bare = "Tags are not used in records; remove it."
+        raise YamlError(f"The tag {_clipped(event.tag)} is not used in records; remove it.", line, column, bare)
 
 
 def _attach(frame: _Frame, node: Node, line: int, column: int) -> None:
@@ -231,6 +248,6 @@ def _key(parent: Mapping, node: Node, line: int, column: int) -> Scalar:
     if node.text in parent.places:
         first = parent.places[node.text][0]
         hint = " Records are separated by a line ---." if node.text == "id" else ""
-        message = f'The key "{node.text}" stands twice in one mapping; first in line {first}.{hint}'
-        raise YamlError(message, line, column)
+        rest = f"stands twice in one mapping; first in line {first}.{hint}"
+        raise YamlError(f'The key "{_clipped(node.text)}" {rest}', line, column, f"A key {rest}")
     return node
