@@ -217,7 +217,8 @@ class LeafSearch:
         self._links(data["links"])
         excluded = data["status"] == "excluded"
         if excluded:
-            attributes = {key: data["attributes"][key] for key in ("reason", "scope_note") if key in data["attributes"]}
+            why = {key: data["attributes"].get(key) for key in ("reason", "scope_note")}
+            attributes = {key: text for key, text in why.items() if _is_text(text)}
         else:
             attributes = data["attributes"]
             found = self._values(thing, "http://purl.org/dc/terms/description")
@@ -282,3 +283,8 @@ class LeafSearch:
 def lost_leaves(record: Record, lines: Iterable[str], vocabulary: Vocabulary, base: str) -> list[str]:
     """`path = value` of each leaf that is not found; empty when the quads say all that the record says."""
     return LeafSearch(record, lines, vocabulary, base).lost
+
+
+def _is_text(value: Json) -> bool:
+    """Of a withdrawn record only texts stay, and only those that say why."""
+    return isinstance(value, str) and not isinstance(value, NumberText)
