@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -628,3 +629,12 @@ def test_the_graph_file_of_the_release_is_what_query_counts(here: Path, capsys: 
     lines = (here / "build/current" / GRAPH).read_text(encoding="utf-8").count("\n")
     assert main(["query", "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", "--format", "table"]) == 0
     assert capsys.readouterr().out.splitlines()[2] == str(lines)
+
+
+def test_the_list_of_questions_shows_every_parameter_of_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask"]) == 0
+    blocks = re.split(r"^(?=\S)", capsys.readouterr().out, flags=re.MULTILINE)
+    shown = {block.split("\n")[0]: re.findall(r"--set '?(\w+)=", block) for block in blocks if block.strip()}
+    assert shown == {name: [p.name for p in q.parameters] for name, q in load_questions().items()}
+    assert any(len(names) > 1 for names in shown.values())
+    assert any(not names for names in shown.values())

@@ -161,7 +161,7 @@ def ask(options: argparse.Namespace) -> int:
             print(f"{question.name}\n    {question.question}")
             for parameter in question.parameters:
                 setting = shlex.quote(f"{parameter.name}={parameter.default}")
-            print(f"    --set {setting}  {parameter.description}")
+                print(f"    --set {setting}  {parameter.description}")
         return 0
     question = find_question(options.name)
     release = open_release(options.release)

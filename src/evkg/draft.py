@@ -13,7 +13,6 @@ from typing import IO, Final, Self
 
 from evkg.derive import derive_in, load_axioms, load_rules
 from evkg.errors import InconsistencyError
-from evkg.jsontext import encode_json
 from evkg.publish import write
 from evkg.release import STORE
 from evkg.runs import Runs
@@ -21,7 +20,6 @@ from evkg.shared import SharedNodes
 from evkg.store import StoreBuilder
 from evkg.validate import Converted
 from evkg.vocabulary import load_vocabulary
-from evkg.withheld import is_withheld, tombstone
 
 #: How many lines are written at once (count).
 _BLOCK: Final = 20_000
@@ -60,10 +58,8 @@ class Draft:
         for record, lines in batch:
             self._runs.add(lines)
             self._shared.note(lines)
-            line = encode_json(tombstone(record.original)) if is_withheld(record) else record.line
-            content = line.encode()
-            digest = hashlib.sha256(content).hexdigest()
-            self._index.append((record.id, self._records.tell(), len(content), digest))
+            content = record.line.encode()
+            self._index.append((record.id, self._records.tell(), len(content), record.content_sha256))
             self._records.write(content + b"\n")
         self._load()
 
