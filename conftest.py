@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +12,8 @@ from _pytest.doctest import DoctestItem
 
 ROOT = Path(__file__).resolve().parent
 SEED = ROOT / "tests" / "seed"
+# What a check keeps for the next one is kept here, and not in the folder of whoever runs the tests.
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="evkg-tests-")
 
 
 @pytest.fixture(scope="session")

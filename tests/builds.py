@@ -15,16 +15,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from evkg.batch import Outcome
 from evkg.build import build_release
 from evkg.check import Checked, check_dataset
 from evkg.finding import Finding
 from evkg.jsontext import encode_json
+from evkg.namespaces import record_iri
 from evkg.record import Record
 from evkg.release import Release
 from evkg.shapes import Result
 from evkg.shared import SharedNodes
 from evkg.store import StoreBuilder
-from evkg.validate import Converted
 from evkg.vocabulary import load_vocabulary
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,19 +56,16 @@ REVIEWED = f"{SAADAT}result-nt-2-5b-quantization-memory-4bit"
 
 @dataclass(frozen=True)
 class Whole:
-    """A checked data set with all its records and quads in memory, which only small ones allow."""
+    """A checked data set with all its records, quads and results in memory, which only small ones allow."""
 
     checked: Checked
     records: dict[str, Record]
     quads: list[str]
+    results: list[Result]
 
     @property
     def findings(self) -> list[Finding]:
         return self.checked.findings
-
-    @property
-    def results(self) -> list[Result]:
-        return self.checked.results
 
     @property
     def count(self) -> int:
@@ -80,13 +78,15 @@ class Whole:
 
 def check_whole(path: Path, **options: Any) -> Whole:
     """`check_dataset`, keeping what it passes on."""
-    found: list[Converted] = []
-    checked = check_dataset(path, sink=found.extend, **options)
-    shared = SharedNodes(load_vocabulary(), checked.description.base_iri)
-    found.sort(key=lambda pair: pair[0].id)
-    quads = [line for _, lines in found for line in lines]
-    shared.note(quads)
-    return Whole(checked, {record.id: record for record, _ in found}, [*quads, *shared.quads()])
+    found: list[Outcome] = []
+    checked = check_dataset(path, sink=lambda batch: found.extend(batch.outcomes), keep=True, **options)
+    base = checked.description.base_iri
+    found.sort(key=lambda outcome: outcome.record_id)
+    quads = [f"{triple} <{record_iri(base, one.record_id)}> ." for one in found for triple in one.triples]
+    shared = SharedNodes(load_vocabulary(), base).quads(checked.shared)
+    records = {outcome.record_id: outcome.record for outcome in found if outcome.record is not None}
+    results = sorted((result for outcome in found for result in outcome.results), key=Result.order)
+    return Whole(checked, records, [*quads, *shared], results)
 
 
 def build_store(nquads: Path, folder: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pyoxigraph as ox
 import pytest
 
+from evkg.batch import Outcome
 from evkg.check import check_dataset
 from evkg.dataset import Dataset
 from evkg.description import FACTS, read_description
@@ -17,7 +18,6 @@ from evkg.jsontext import encode_json
 from evkg.namespaces import EVKG, PROV, RDF, SKOS, SPDX
 from evkg.record import Record
 from evkg.shared import SharedNodes
-from evkg.validate import Converted
 from evkg.vocabulary import Vocabulary
 from evkg.withheld import tombstone
 from tests import owl
@@ -133,6 +133,10 @@ class Read(Dataset):
 
     records: dict[str, Record]
 
+    @property
+    def count(self) -> int:
+        return len(self.records)
+
 
 def read_whole(path: Path, vocabulary: Vocabulary) -> Read:
     dataset = Read(path, vocabulary)
@@ -219,7 +223,7 @@ def test_a_text_that_looks_like_a_node_is_no_node(tmp_path: Path) -> None:
 
 
 def test_shared_nodes_of_nothing_are_nothing(vocabulary: Vocabulary) -> None:
-    assert SharedNodes(vocabulary, BASE).quads() == []
+    assert SharedNodes(vocabulary, BASE).quads([]) == []
 
 
 def test_every_object_in_the_own_name_space_of_the_seed_data_is_described(vocabulary: Vocabulary) -> None:
@@ -429,11 +433,13 @@ def test_the_first_look_knows_every_status(vocabulary: Vocabulary, tmp_path: Pat
 
 
 def test_quads_come_with_their_record() -> None:
-    pairs: list[Converted] = []
-    check_dataset(SEED, sink=pairs.extend)
-    assert len(pairs) == 49
-    for item, lines in pairs:
-        assert all(line.endswith(f"<{BASE}record/{item.id}> .") for line in lines)
+    found: list[Outcome] = []
+    check_dataset(SEED, sink=lambda batch: found.extend(batch.outcomes), keep=True)
+    assert len(found) == 49
+    for outcome in found:
+        own = (f"<{BASE}id/{outcome.record_id}", f"<{BASE}record/{outcome.record_id}")
+        assert outcome.triples
+        assert all(triple.startswith(own) for triple in outcome.triples)
 
 
 def test_every_reason_of_the_vocabulary_may_stand_for_a_fact(vocabulary: Vocabulary, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evkg.check import check_dataset
-from evkg.finding import render_text
+from evkg.finding_text import render_text
 from tests.conftest import ROOT
 
 

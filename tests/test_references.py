@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 
+from evkg.check import check_dataset
 from evkg.finding import Finding
 from evkg.record import Record
-from evkg.references import ReferenceChecker, references_of
+from evkg.references import ReferenceChecker, name_nearest, references_of
 from evkg.vocabulary import Vocabulary
-from tests.builds import BATCH_256, DOUBTED_SOURCE, record
+from tests.builds import BATCH_256, DOUBTED_SOURCE, record, write_records
 from tests.strategies import VOCABULARY, as_record, records
 
 
 def check(vocabulary: Vocabulary, *data: dict[str, Any], is_open: bool = False) -> list[Finding]:
     items = [as_record(one) for one in data]
     checker = ReferenceChecker({item.id for item in items}, vocabulary, is_open=is_open)
-    return [finding for item in items for finding in checker.check(item)]
+    found = [finding for item in items for finding in checker.check(item)]
+    return name_nearest(found, {item.id: item.kind for item in items}, vocabulary, is_open=is_open)
 
 
 def test_every_reference_of_the_seed_records_leads_to_a_record(
@@ -177,3 +180,17 @@ def test_any_record_has_its_references_read(data: dict[str, Any]) -> None:
     paths = [path for path, _ in references_of(item, VOCABULARY)]
     assert len(paths) == len(set(paths))
     assert len(paths) >= len(data["source_ids"]) + len(data["links"])
+
+
+def test_a_link_to_a_record_of_a_wrong_kind_names_the_nearest_of_the_right_kind(tmp_path: Path) -> None:
+    link = {"relation": "evaluation", "target_id": "eval-gena-base"}
+    records = [
+        record("r", "result", links=[link]),
+        record("eval-gena-base", "dataset"),
+        record("eval-gena-base-2", "evaluation"),
+        record("eval-gena-base-3", "model"),
+    ]
+    findings = check_dataset(write_records(tmp_path / "r.jsonl", *records)).findings
+    (item,) = [finding for finding in findings if finding.rule == "result-evaluation-kind"]
+    assert item.fix is not None
+    assert item.fix.endswith("Nearest ids: eval-gena-base-2.")

@@ -27,8 +27,9 @@ from evkg.errors import (
     ReleaseError,
     UsageError,
 )
+from evkg.manifest import read_manifest
 from evkg.namespaces import EVKG, XSD
-from evkg.release import GRAPH, INDEX, MANIFEST, RECORDS, REPORT_JSON, STORE, Release, find_release, read_manifest
+from evkg.release import GRAPH, INDEX, MANIFEST, RECORDS, REPORT_JSON, STORE, Release, find_release
 from evkg.release import open as open_release
 from evkg.view import view_record
 from tests.builds import BASE, BATCH_256, PRINTED, ROOT, THROUGHPUT_256

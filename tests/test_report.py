@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pyoxigraph as ox
 from evkg.check import check_dataset
 from evkg.finding import Finding
 from evkg.namespaces import EVKG, RDF, SH, XSD
-from evkg.report import render_turtle, report_quads
+from evkg.report import Block, dataset_block, frame_lines, frame_turtle, links_turtle, record_block
 from evkg.shapes import Result
 from tests import owl
 from tests.builds import BASE, record, write_records
@@ -25,6 +27,27 @@ RESULT = Result(
     severity=f"{SH}Violation",
     message="unit is required.",
 )
+
+
+def blocks(results: Sequence[Result], located: Sequence[Finding], apart: Sequence[Finding]) -> list[Block]:
+    """The parts of a report: what is about a record by itself, what is about none together."""
+    findings = [*located] or [
+        Finding("violation", result.shape.rpartition("#")[2], result.message, record="r") for result in results
+    ]
+    pairs = [*zip(results, findings, strict=True)]
+    own = [finding for finding in apart if finding.record == "r"]
+    others = [finding for finding in apart if finding.record != "r"]
+    return [record_block(BASE, "r", pairs, own), dataset_block(BASE, others)]
+
+
+def report_quads(
+    results: Sequence[Result], base: str, located: Sequence[Finding] = (), apart: Sequence[Finding] = ()
+) -> list[str]:
+    """All lines of the report on one record and a data set."""
+    parts = blocks(results, located, apart)
+    severities = sum((part.severities() for part in parts), Counter())
+    lines = [line for part in parts for line in (*part.lines(), *part.links())]
+    return sorted([*lines, *frame_lines(base, severities)])
 
 
 def test_no_results_conform() -> None:
@@ -151,8 +174,12 @@ def test_findings_that_no_shape_gives_are_results_too() -> None:
 def test_broken_data_are_told_from_good_and_no_path_of_this_machine_is_told(tmp_path: Path) -> None:
     write_records(tmp_path / "a.jsonl", record("a", "model", source_ids=["nowhere"]), record("a", "model"))
     (tmp_path / "b.jsonl").write_text("{broken\n", encoding="utf-8")
-    checked = check_dataset(tmp_path)
-    text = "\n".join(report_quads(*checked.report()))
+    checked = check_dataset(tmp_path, with_report=True)
+    parts = [*checked.extra.values(), *checked.blocks.values()]
+    lines = [line for part in parts for line in (*part.lines(), *part.links())]
+    text = "\n".join([*lines, *frame_lines(BASE, checked.severities)])
+    turtle = {str(quad.triple) for quad in ox.parse(checked.turtle(), format=ox.RdfFormat.TURTLE)}
+    assert turtle == {str(quad.triple) for quad in owl.parse(lines + frame_lines(BASE, checked.severities))}
     assert str(tmp_path) not in text
     rules = {node["rule"] for node in said(text.split("\n"))}
     assert rules == {finding.rule for finding in checked.findings}
@@ -161,13 +188,17 @@ def test_broken_data_are_told_from_good_and_no_path_of_this_machine_is_told(tmp_
     assert "(b.jsonl:1:2)" in text
     results = [node for node in said(text.split("\n")) if node["rule"] not in ("unknown-id", "repeated-id", "syntax")]
     assert {node["rule"]: node.get("field") for node in results} == {
-        finding.rule: finding.field for finding in checked.located
+        finding.rule: finding.field
+        for finding in checked.findings
+        if finding.rule not in ("unknown-id", "repeated-id", "syntax")
     }
     assert not {node["sourceConstraintComponent"] for node in results} & {f"{EVKG}RecordCheck"}
 
 
 def test_the_turtle_says_the_same_with_the_usual_prefixes() -> None:
-    text = render_turtle([RESULT], BASE)
+    (part, _) = blocks([RESULT], [], [])
+    nodes = [*part.said]
+    text = frame_turtle(BASE, part.severities()) + part.turtle() + links_turtle(BASE, nodes)
     assert "@prefix sh: <http://www.w3.org/ns/shacl#> ." in text
     assert "sh:ValidationReport" in text
     triples = {str(quad.triple) for quad in ox.parse(text, format=ox.RdfFormat.TURTLE)}

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from benchmarks import generate, same_stack
 
-from evkg.check import check_dataset
 from evkg.convert import Converter
 from evkg.reader import read_records
 from evkg.record import Record
 from evkg.vocabulary import Vocabulary
+from tests.builds import check_whole
 
 
 @pytest.mark.filterwarnings("ignore:Dataset:DeprecationWarning")  # rdflib's own serialiser uses what it deprecates
@@ -26,7 +26,7 @@ def test_same_graph_and_same_findings(tmp_path: Path, vocabulary: Vocabulary, co
     assert same_stack.graph_hash((tmp_path / "out" / "graph.nq").read_bytes()) == ours
     assert measured["quads"] == len(lines)
 
-    found = {(r.focus, r.shape, r.severity) for r in check_dataset(file).results}
+    found = {(r.focus, r.shape, r.severity) for r in check_whole(file).results}
     theirs = (tmp_path / "out" / "findings.tsv").read_text(encoding="utf-8").splitlines()
     assert {tuple(line.split("\t")) for line in theirs} == found
     assert len(found) > 20

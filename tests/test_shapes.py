@@ -38,7 +38,7 @@ PROFILE: Final = frozenset(
     """NodeShape PropertyShape Violation Warning Info
     targetClass property path inversePath alternativePath severity message
     or and not class in hasValue minCount maxCount pattern minInclusive minExclusive maxExclusive
-    lessThanOrEquals qualifiedValueShape qualifiedMinCount qualifiedMaxCount""".split()
+    lessThanOrEquals disjoint qualifiedValueShape qualifiedMinCount qualifiedMaxCount""".split()
 )
 
 #: Rules whose fault cannot be written without another one: rule -> the other rules.
@@ -326,7 +326,7 @@ def test_every_field_that_holds_a_key_is_checked_against_its_scheme(vocabulary: 
     checked: dict[str, set[tuple[str, Node | None]]] = defaultdict(set)
     listed: set[str] = set()
     for shape, path in _SHAPES.subject_objects(SH.path):
-        for head in _SHAPES.objects(shape, SH["and"]):
+        for head in (*_SHAPES.objects(shape, SH["and"]), *_SHAPES.objects(shape, SH["or"])):
             for part in Collection(_SHAPES, head):
                 scheme = _SHAPES.value(part, SH.hasValue)
                 if _SHAPES.value(part, SH.path) == SKOS.inScheme:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from evkg.answer import Rows
     from evkg.build import Built, build_release
     from evkg.check import Checked, check_dataset
-    from evkg.release import Release, open  # noqa: A004 - `evkg.open` is the public name
+    from evkg.opened import open  # noqa: A004 - `evkg.open` is the public name
+    from evkg.release import Release
 
 __all__ = [
     "Built",
@@ -61,7 +62,7 @@ _LAZY = {
     "check_dataset": "evkg.check",
     "Release": "evkg.release",
     "Rows": "evkg.answer",
-    "open": "evkg.release",
+    "open": "evkg.opened",
 }
 
 

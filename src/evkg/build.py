@@ -6,10 +6,11 @@ Everything is written into a folder beside the releases, checked there, and rena
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,10 +22,12 @@ from evkg.description import read_description
 from evkg.draft import Draft
 from evkg.errors import ReleaseError, UsageError
 from evkg.finding import Finding, render_json
+from evkg.namespaces import graph_iri
 from evkg.publish import lock, publish, remove, write
 from evkg.questions import question_quads
 from evkg.release import (
     GRAPH,
+    GRAPH_INDEX,
     INDEX,
     MANIFEST,
     RECORDS,
@@ -32,11 +35,14 @@ from evkg.release import (
     REPORT_TURTLE,
     Release,
 )
-from evkg.report import render_turtle, report_quads
+from evkg.research import research_quads
 from evkg.vocabulary import data_folder
+from evkg.writer import GraphFile
 
 #: The hash of a release covers what the data set says of itself, but not when the release was made.
 _NO_TIME: Final = datetime.fromtimestamp(0, UTC)
+#: The files of the ontology graph.
+_ONTOLOGY: Final = ("evkg.ttl", "mappings.ttl")
 #: Where the reports of a build that made no release are written, below the output folder.
 LAST_REPORT: Final = "last-report"
 
@@ -57,12 +63,14 @@ def build_release(
     at: datetime | None = None,
     is_open: bool = False,
     draft: bool = False,
-    progress: Progress = lambda _: None,
+    progress: Progress = lambda *_: None,
+    jobs: int | None = None,
 ) -> Built:
     """Make a release of the data set at `path` below `out`, and move `current` to it.
 
     With violations there is no release, unless `draft`; the reports are written in either case.
-    The same records and the same `at` give the same bytes, except in the store.
+    The same records and the same `at` give the same bytes, except in the store. `jobs` processes read, convert
+    and check (default: one a core where there is enough to do).
 
     Raises: UsageError: nothing to read, or another build is running. InconsistencyError: the graph
         contradicts itself. ReleaseError: it cannot be written.
@@ -73,10 +81,12 @@ def build_release(
         try:
             folder.mkdir()
             with Draft(folder, read_description(path)[0].base_iri) as parts:
-                checked = check_dataset(path, is_open=is_open, sink=parts.add, progress=progress)
+                checked = check_dataset(
+                    path, is_open=is_open, sink=parts.add, progress=progress, folder=parts.parts, jobs=jobs
+                )
                 if checked.violations and not draft:
                     report = out / LAST_REPORT
-                    _write_reports(report, checked, checked.findings)
+                    _write_last_report(report, parts, checked)
                     return Built(checked, None, report)
                 release_id = _write_release(folder, parts, checked, moment, progress)
             final = publish(folder, out, release_id)
@@ -103,40 +113,50 @@ def default_moment() -> datetime:
         raise UsageError(f"SOURCE_DATE_EPOCH must be a number of seconds, not {epoch!r}.") from error
 
 
-def _write_reports(folder: Path, checked: Checked, findings: Sequence[Finding]) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write(folder / REPORT_JSON, [render_json(findings, checked.count) + "\n"])
-        write(folder / REPORT_TURTLE, [render_turtle(*checked.report())])
-    except OSError as error:
-        raise ReleaseError(f"The report cannot be written to {folder}: {error.strerror or error}") from error
-
-
 def _write_release(folder: Path, parts: Draft, checked: Checked, moment: datetime, progress: Progress) -> str:
     """Write all files of a release and return its id."""
     base = checked.description.base_iri
-    progress("loading the store")
-    parts.add_static(
-        [
-            *file_quads(base, "ontology", [data_folder("ontology") / name for name in ("evkg.ttl", "mappings.ttl")]),
-            *file_quads(base, "vocabulary", sorted((data_folder("ontology") / "vocab").glob("*.ttl"))),
-            *file_quads(base, "shapes", sorted(data_folder("shapes").glob("*.ttl"))),
-            *question_quads(base),
-            *report_quads(*checked.report()),
-        ]
-    )
-    progress("deriving")
-    parts.derive()
-    progress("writing")
-    content, total = parts.write_body(release_quads("", checked, _NO_TIME, 0))
-    release_id = f"{moment:%Y-%m-%d}-{content[:12]}"
-    about = release_quads(release_id, checked, moment, total)
-    parts.write_graph(folder / GRAPH, f"<{base}releases/", about)
+    progress("loading the store", 0, 0)
+    graphs = {
+        "ontology": file_quads(base, "ontology", [data_folder("ontology") / name for name in _ONTOLOGY]),
+        "vocabulary": file_quads(base, "vocabulary", sorted((data_folder("ontology") / "vocab").glob("*.ttl"))),
+        "shapes": file_quads(base, "shapes", sorted(data_folder("shapes").glob("*.ttl"))),
+        "questions": question_quads(base),
+        "research": research_quads(checked.research, base),
+    }
+    parts.add_static(graphs, checked)
+    parts.start_deriving(lambda rule: progress(f"deriving: {rule}", 0, 0))
     parts.write_records(folder / RECORDS, folder / INDEX)
-    parts.close()
+    _write_report(folder, checked, within(checked.path, checked.findings))
+    parts.write_report(folder / REPORT_TURTLE, checked)
+    with GraphFile(folder / GRAPH) as file:
+        parts.write_graph(file, checked)
+        about = release_quads("", checked, _NO_TIME, 0)
+        digest = hashlib.sha256("".join(f"{line}\n" for line in about).encode()).hexdigest()
+        content = file.content_sha256([(graph_iri(base, "release"), digest)])
+        release_id = f"{moment:%Y-%m-%d}-{content[:12]}"
+        about = release_quads(release_id, checked, moment, file.quads)
+        file.add_blocks(graph_iri(base, "release"), [f"{line}\n".encode() for line in about])
+    write(folder / GRAPH_INDEX, file.index())
+    progress("writing", 0, 0)
+    parts.close(about)
     for name in ("ontology", "shapes"):
         shutil.copytree(data_folder(name), folder / name, ignore=shutil.ignore_patterns(".*", "__pycache__"))
-    _write_reports(folder, checked, [*within(checked.path, checked.findings)])
-    facts = manifest(folder, checked, release_id, moment, content, total + len(about))
+    known = {GRAPH: file.sha256}
+    facts = manifest(folder, checked, release_id, moment, content, file.quads, known)
     write(folder / MANIFEST, [json.dumps(facts, ensure_ascii=False, indent=2) + "\n"])
     return release_id
+
+
+def _write_report(folder: Path, checked: Checked, findings: Iterable[Finding]) -> None:
+    write(folder / REPORT_JSON, [render_json([*findings], checked.count) + "\n"])
+
+
+def _write_last_report(folder: Path, parts: Draft, checked: Checked) -> None:
+    """The reports of a build that made no release."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _write_report(folder, checked, checked.findings)
+        parts.write_report(folder / REPORT_TURTLE, checked)
+    except OSError as error:
+        raise ReleaseError(f"The report cannot be written to {folder}: {error.strerror or error}") from error

@@ -1,61 +1,68 @@
 """Checking a data set: every finding on it in one list, from reading to shapes.
 
-Records come in batches: while one batch is validated, which leaves Python's lock alone, the next is
-read and converted. Memory grows with a batch and with what is found, not with the data set.
+Portions of it go through side by side (`batch.py`, `pool.py`); what needs several records is done here, as
+their outcomes come back in the order of the data set. Memory grows with a portion and with what is found,
+not with the data set.
 """
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from heapq import nsmallest
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
-from evkg.convert import Converter
+from evkg.batch import Batch, Outcome, Task, Worker
+from evkg.crossrecord import conflicts
 from evkg.dataset import Dataset
 from evkg.description import Description
-from evkg.filetext import file_name
-from evkg.finding import Finding, sort_findings, summarise
-from evkg.record import Record
-from evkg.shapes import Result, Shapes
-from evkg.validate import Converted, Engine, Found, Validation
+from evkg.errors import UsageError
+from evkg.fact import Fact
+from evkg.filetext import file_finding, file_name
+from evkg.finding import ONCE_A_FILE, Finding, sort_findings, summarise
+from evkg.pool import processes, run_portions
+from evkg.reader import MAX_FAULTS
+from evkg.references import name_nearest
+from evkg.report import Block, dataset_block, frame_turtle, links_turtle, record_block, sort_key
+from evkg.research import Research
+from evkg.shapes import Shapes
+from evkg.soundness import check_shapes
+from evkg.validate import SAMPLE, Probe, rank
+from evkg.verdicts import Verdicts, recipe
 from evkg.vocabulary import load_vocabulary
 
-#: How many records make a batch (count).
-BATCH: Final = 1_000
-#: How many batches may wait for the validator (count).
-_WAITING: Final = 2
+#: Which validator runs: by the size of the data set, only pySHACL, or the fast one with its sample.
+Engine = Literal["auto", "pyshacl", "fast"]
+#: Up to this many records pySHACL checks them all (count).
+SMALL: Final = 150
 
-#: Called with what is being done now, for people who wait.
-Progress = Callable[[str], None]
-#: Called with each batch of records and their quads.
-Sink = Callable[[list[Converted]], None]
+#: Called with what is being done, how much of it is done and how much there is (0: not known), for people who wait.
+Progress = Callable[[str, int, int], None]
+#: Called with each batch, its repeated records already taken out.
+Sink = Callable[[Batch], None]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Checked:
     """What was found on a data set, gravest first, and what it holds: counts by kind, ids of excluded records.
 
-    `results` are those of the shapes; `located` are their findings, one each in the same order; `apart`
-    are the findings that no shape gives. The RDF report is made of them.
+    `extra` are the parts of the RDF report on findings that need more than one record, by record id (None for
+    those about files); `severities` counts the results of the whole report. `blocks` are the parts on each
+    record, only if they were asked for.
     """
 
     path: Path
     description: Description
-    findings: list[Finding]
-    results: list[Result]
-    kinds: Counter[str]
-    withheld: frozenset[str]
-    located: list[Finding]
-    apart: list[Finding]
-
-    def report(self) -> tuple[list[Result], str, Iterator[Finding], Iterator[Finding]]:
-        """What the RDF report is made of, with files named from the data set on: see `report.report_quads`."""
-        base = self.description.base_iri
-        return self.results, base, within(self.path, self.located), within(self.path, self.apart)
+    findings: list[Finding] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
+    withheld: frozenset[str] = frozenset()
+    research: Research = field(default_factory=Research)
+    shared: set[tuple[str, str]] = field(default_factory=set)
+    extra: dict[str | None, Block] = field(default_factory=dict)
+    severities: Counter[str] = field(default_factory=Counter)
+    blocks: dict[str | None, Block] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -67,6 +74,19 @@ class Checked:
         """How many findings are violations (count)."""
         return summarise(self.findings, self.count).violations
 
+    def turtle(self) -> str:
+        """The RDF report as Turtle; the check must have been made `with_report`."""
+        blocks = {**self.blocks}
+        for key, block in self.extra.items():
+            said = {**blocks[key].said, **block.said} if key in blocks else block.said
+            blocks[key] = Block(block.base, said)
+        ordered = [block for _, block in sorted(blocks.items(), key=lambda item: sort_key(item[0]))]
+        base = self.description.base_iri
+        nodes = [node for block in ordered for node in block.said]
+        return "".join(
+            [frame_turtle(base, self.severities), *(block.turtle() for block in ordered), links_turtle(base, nodes)]
+        )
+
 
 def check_dataset(
     path: Path,
@@ -75,11 +95,19 @@ def check_dataset(
     shapes: Shapes | None = None,
     engine: Engine = "auto",
     sink: Sink = lambda _: None,
-    progress: Progress = lambda _: None,
+    progress: Progress = lambda *_: None,
+    folder: Path | None = None,
+    with_report: bool = False,
+    keep: bool = False,
+    jobs: int | None = None,
+    cache: Path | None = None,
 ) -> Checked:
     """Every finding on a data set: from files, envelopes, keys, references and shapes.
 
-    `sink` gets the records with their N-Quads lines, batch by batch, each record once.
+    `sink` gets the outcomes of the records, batch by batch, each record once; with a `folder` their quads are
+    written there, with `keep` the records and their triples are in them. `jobs` processes work (default: one a
+    core where there is enough to do). With a file `cache`, verdicts are kept there, and what has not changed since
+    the last check is not checked again; batches of such records have no quads.
 
     Raises: UsageError: nothing is there to read. VocabularyError: the ontology or a shape is broken.
         EngineDisagreementError: the validators differ.
@@ -88,40 +116,151 @@ def check_dataset(
     0
     """
     vocabulary = load_vocabulary()
-    progress("looking at the files")
+    progress("looking at the files", 0, 0)
     dataset = Dataset(path, vocabulary, is_open=is_open)
+    is_normative = engine == "pyshacl" or (engine == "auto" and len(dataset.kinds) <= SMALL)
+    shapes = shapes or Shapes()
     base = dataset.description.base_iri
-    classes = {key: vocabulary.kinds[kind] for key, kind in dataset.kinds.items() if key not in dataset.withheld}
-    validation = Validation(vocabulary, base, shapes or Shapes(), classes, engine)
-    converter = Converter(vocabulary, base)
-    kinds: Counter[str] = Counter()
-    found: list[Found] = []
-    waiting: deque[Future[Found]] = deque()
-    with ThreadPoolExecutor(1) as validator:
-        for batch in _batches(dataset.read(), None if validation.is_normative else BATCH):
-            converted = [(record, converter.record_to_quads(record)) for record in batch]
-            kinds.update(record.kind for record in batch)
-            sink(converted)
-            public = [pair for pair in converted if pair[0].id not in dataset.withheld]
-            waiting.append(validator.submit(validation.check, public))
-            while len(waiting) > _WAITING:
-                found.append(waiting.popleft().result())
-            progress(f"checking {kinds.total()} of {len(dataset.kinds)} records")
-        found.extend(future.result() for future in waiting)
-        validator.submit(validation.finish).result()
-    pairs = sorted((pair for group in found for pair in group.pairs), key=lambda pair: pair[0].order())
-    apart = [*dataset.findings, *(finding for group in found for finding in group.apart)]
-    located = [finding for _, finding in pairs]
-    return Checked(
-        path,
-        dataset.description,
-        sort_findings((*apart, *located)),
-        [result for result, _ in pairs],
-        kinds,
-        dataset.withheld,
-        located,
-        apart,
+    verdicts = None
+    if cache is not None:
+        verdicts = Verdicts(cache, recipe(base, engine if is_normative else "fast", is_open=is_open))
+    if verdicts is None or not verdicts.is_known:
+        check_shapes(shapes)
+    task = Task(
+        base,
+        dataset.neighbours,
+        shapes,
+        is_normative=is_normative,
+        folder=folder,
+        with_report=with_report,
+        keep=keep,
     )
+    gathering = _Gathering(dataset, shapes, with_report=with_report or folder is not None)
+    count = 1 if is_normative or keep else (jobs or processes())
+    total = len(dataset.kinds)
+    if verdicts is None:
+        portions = dataset.portions
+    else:
+        known, portions = verdicts.take(dataset)
+        gathering.add(known)
+    fresh: list[Batch] = []
+    if portions:
+        worker = Worker(task)
+        for batch in run_portions(task, portions, worker, count):
+            if verdicts is not None:
+                fresh.append(replace(batch, sample=[]))
+            gathering.add(batch)
+            sink(batch)
+            progress("checking records", gathering.checked.count, total)
+        worker.confirm(gathering.sample())
+    if verdicts is None:
+        return gathering.finish(conflicts(gathering.facts))
+    return gathering.finish(verdicts.finish(dataset, fresh, gathering.facts))
+
+
+class _Gathering:
+    """Puts together what batches bring, in the order of the data set."""
+
+    def __init__(self, dataset: Dataset, shapes: Shapes, *, with_report: bool) -> None:
+        self._shapes = shapes
+        self._dataset = dataset
+        self._with_report = with_report
+        self.checked = Checked(dataset.path, dataset.description, withheld=dataset.withheld, research=dataset.research)
+        self._probes: list[Probe] = []
+        self._ranks: list[bytes] = []
+        self._apart: list[Finding] = [*dataset.findings]
+        self._places: dict[str, str] = {}
+        self._items: Counter[Path] = Counter()
+        self._faults: Counter[Path] = Counter()
+        self._told: set[tuple[Path, str]] = set()
+        self.facts: list[Fact] = []
+
+    def add(self, batch: Batch) -> None:
+        """Take what a batch brings; what repeats an earlier record is taken out of it."""
+        checked = self.checked
+        for file, finding in batch.read:
+            self._items[file] += 1
+            if finding is not None:
+                self._note(file, finding)
+        kept: list[Outcome] = []
+        for outcome in batch.outcomes:
+            first = self._places.setdefault(outcome.record_id, outcome.place)
+            if first != outcome.place:
+                if outcome.repeat is not None:
+                    message = outcome.repeat.message.replace("another place", first)
+                    self._apart.append(replace(outcome.repeat, message=message))
+                continue
+            kept.append(outcome)
+            checked.kinds[outcome.kind] += 1
+            checked.findings.extend(outcome.findings)
+            checked.shared |= outcome.shared
+            self.facts += outcome.facts
+            for severity, number in outcome.severities.items():
+                checked.severities[severity] += number
+            if outcome.block is not None:
+                checked.blocks[outcome.record_id] = outcome.block
+        batch.has_repeats = len(kept) < len(batch.outcomes)
+        batch.outcomes = kept
+        names = {outcome.record_id for outcome in kept}
+        probes = [probe for probe in batch.sample if probe.record_id in names]
+        self._probes = nsmallest(SAMPLE, [*self._probes, *probes], key=lambda probe: probe.rank)
+        self._ranks = nsmallest(SAMPLE, [*self._ranks, *(rank(outcome.content_sha256) for outcome in kept)])
+
+    def sample(self) -> list[Probe]:
+        """Of the `SAMPLE` records of the data set that rank lowest those that were checked now."""
+        ranks = set(self._ranks)
+        return [probe for probe in self._probes if probe.rank in ranks]
+
+    def _note(self, file: Path, finding: Finding) -> None:
+        """A finding on a file; some are told once, and there is a limit to how many a file may have."""
+        if finding.record is None and finding.rule in ONCE_A_FILE:
+            if (file, finding.rule) in self._told:
+                return
+            self._told.add((file, finding.rule))
+        if self._faults[file] > MAX_FAULTS:
+            return
+        self._apart.append(finding)
+        if finding.severity == "violation" and file != Path():
+            self._faults[file] += 1
+            if self._faults[file] == MAX_FAULTS:
+                self._faults[file] += 1
+                message = f"There are more than {MAX_FAULTS:,} faults; the others of the file are not listed."
+                place = (finding.line or 1, 1)
+                self._apart.append(
+                    file_finding(file, place, "too-many-faults", message, "Mend what is reported first.")
+                )
+
+    def finish(self, together: Iterable[Finding]) -> Checked:
+        """Everything in order, with what several records together have."""
+        checked, dataset = self.checked, self._dataset
+        if not checked.count and not any(f.severity == "violation" for f in self._apart):
+            raise UsageError(f"{file_name(dataset.path)} holds no record.")
+        if len(dataset.files) > 1:
+            for file in dataset.files:
+                if not self._items[file]:
+                    message = "The file holds no record."
+                    fix = "Write a record in it, or remove it."
+                    self._apart.append(file_finding(file, (1, 1), "no-records", message, fix, severity="warning"))
+        self._apart += together
+        if self._with_report:
+            self._report(within(dataset.path, self._apart))
+        findings = sort_findings([*self._apart, *checked.findings])
+        is_open = dataset.neighbours.is_open
+        wanted = self._shapes.wanted_classes if any(f.rule.endswith("-kind") for f in findings) else {}
+        checked.findings = name_nearest(findings, dataset.kinds, dataset.vocabulary, is_open=is_open, wanted=wanted)
+        return checked
+
+    def _report(self, apart: Iterable[Finding]) -> None:
+        """The parts of the RDF report on what was not found on one record alone."""
+        checked, base = self.checked, self._dataset.description.base_iri
+        grouped: dict[str | None, list[Finding]] = {}
+        for finding in apart:
+            key = finding.record if finding.record in self._places else None
+            grouped.setdefault(key, []).append(finding)
+        for key, findings in grouped.items():
+            block = dataset_block(base, findings) if key is None else record_block(base, key, [], findings)
+            checked.extra[key] = block
+            checked.severities += block.severities()
 
 
 def within(path: Path, findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -138,8 +277,3 @@ def within(path: Path, findings: Iterable[Finding]) -> Iterator[Finding]:
             continue
         message = finding.message.replace(root, "") if finding.rule == "repeated-id" else finding.message
         yield replace(finding, file=finding.file.removeprefix(root), message=message)
-
-
-def _batches(records: Iterator[Record], size: int | None) -> Iterator[list[Record]]:
-    while batch := list(islice(records, size)):
-        yield batch

@@ -108,51 +108,57 @@ class Converter:
         """The N-Quads lines of a record, sorted, without line feeds and without repeats."""
         return self.document_to_quads(self._builder.document(record))
 
+    def record_to_triples(self, record: Record) -> list[str]:
+        """The same without the graph, which is that of the record: `s p o` texts in the same order."""
+        return self._triples(self._builder.document(record))
+
     def document_to_quads(self, document: Node) -> list[str]:
         """The N-Quads lines of a document that `document` made."""
-        graph = f"<{document['id']}> ."
-        lines: list[str] = []
-        for thing in document["graph"]:
-            self._node(thing, f"<{thing['id']}>", graph, lines)
-        return sorted(set(lines))
+        return [f"{triple} <{document['id']}> ." for triple in self._triples(document)]
 
-    def _node(self, node: Node, subject: str, graph: str, lines: list[str]) -> None:
+    def _triples(self, document: Node) -> list[str]:
+        triples: list[str] = []
+        for thing in document["graph"]:
+            self._node(thing, f"<{thing['id']}>", triples)
+        return sorted(set(triples))
+
+    def _node(self, node: Node, subject: str, triples: list[str]) -> None:
         table = self._table
-        add = lines.append
+        add = triples.append
         for key, value in node.items():
             if key == "id":
                 continue
             if key == "type":
                 for name in value:
-                    add(f"{subject} {_TYPE} <{EVKG}{name}> {graph}")
+                    add(f"{subject} {_TYPE} <{EVKG}{name}>")
                 continue
             if key in NESTS:
-                self._node(value, subject, graph, lines)
+                self._node(value, subject, triples)
                 continue
             if key == "record":
                 about = f"<{value['id']}>"
-                add(f"{about} {_PRIMARY_TOPIC} {subject} {graph}")
-                self._node(value, about, graph, lines)
+                add(f"{about} {_PRIMARY_TOPIC} {subject}")
+                self._node(value, about, triples)
                 continue
             predicate, kind = table[key]
             head = f"{subject} {predicate}"
             for item in value if isinstance(value, list) else (value,):
                 if kind == "text":
-                    add(f"{head} {quote_literal(item)} {graph}")
+                    add(f"{head} {quote_literal(item)}")
                 elif kind == "iri":
-                    add(f"{head} <{item}> {graph}")
+                    add(f"{head} <{item}>")
                 elif kind == "node":
                     inner = f"<{item['id']}>"
-                    add(f"{head} {inner} {graph}")
-                    self._node(item, inner, graph, lines)
+                    add(f"{head} {inner}")
+                    self._node(item, inner, triples)
                 elif kind == "value object":
                     if isinstance(item, str):
-                        add(f"{head} {quote_literal(item)} {graph}")
+                        add(f"{head} {quote_literal(item)}")
                     else:
-                        add(f"{head} {quote_literal(item['@value'])}^^<{item['type']}> {graph}")
+                        add(f"{head} {quote_literal(item['@value'])}^^<{item['type']}>")
                 else:
                     text = item if isinstance(item, str) else str(item).lower()
-                    add(f"{head} {quote_literal(text)}^^<{kind}> {graph}")
+                    add(f"{head} {quote_literal(text)}^^<{kind}>")
 
     def record_to_jsonld(self, record: Record) -> Node:
         """The JSON-LD of a record, its context inside: only the terms that it uses."""

@@ -1,37 +1,63 @@
-"""All records of a data set, one after the other: each once, with every finding on files, keys and references.
+"""A data set before its records are read: its files, what it says of itself, and a first look at every record.
 
-A first look takes ids and kinds only, so that a reference can be judged when its record is read and no
-record has to be kept.
+The first look takes id, kind and status only, so that a reference can be judged when its record is read
+and no record has to be kept. It also cuts the files into portions, which can be read side by side.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Final
 
 from evkg.description import read_description
-from evkg.filetext import read_lines
+from evkg.filetext import READ_ERRORS, Span, raw_lines
 from evkg.finding import Finding
 from evkg.jsontext import Json, JsonError, decode_json
-from evkg.keys import check_keys
-from evkg.reader import is_lines, read_file, read_records, record_files
+from evkg.neighbours import Examiner, Neighbours
+from evkg.reader import RESEARCH_FILES, is_lines, read_file, read_records, record_files
 from evkg.record import LINKED_ID, Record
-from evkg.references import ReferenceChecker
-from evkg.scalar import Path
+from evkg.research import Research, read_research, snapshot_research
 from evkg.vocabulary import Vocabulary
-from evkg.withheld import is_excluded, is_public, is_withheld, tombstone
+from evkg.withheld import is_excluded
 
-_TEXT: Final = r'"([^"\\]*+)"'
-_ANY_TEXT: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+#: A portion has at most so many lines (count), and ends where it has so many bytes.
+LINES: Final = 1_000
+_BYTES: Final = 1_000_000
+_TEXT: Final = rb'"([^"\\\x80-\xff]*+)"'
+_ANY_TEXT: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 #: The beginning of a line: id, kind, name, description and status, as the contract orders them.
 _HEAD: Final = re.compile(
-    rf'\s*\{{\s*"id"\s*:\s*{_TEXT}\s*,\s*"kind"\s*:\s*{_TEXT}\s*,\s*"name"\s*:\s*{_ANY_TEXT}\s*,'
-    rf'\s*"description"\s*:\s*{_ANY_TEXT}\s*,\s*"status"\s*:\s*{_TEXT}'
+    rb"\s*\{\s*\"id\"\s*:\s*"
+    + _TEXT
+    + rb"\s*,\s*\"kind\"\s*:\s*"
+    + _TEXT
+    + rb"\s*,\s*\"name\"\s*:\s*"
+    + _ANY_TEXT
+    + rb"\s*,\s*\"description\"\s*:\s*"
+    + _ANY_TEXT
+    + rb"\s*,\s*\"status\"\s*:\s*"
+    + _TEXT
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Files, or lines of one file, that are read at one go; numbered in the order of the data set."""
+
+    number: int
+    files: tuple[FilePath, ...]
+    spans: tuple[Span, ...] | None = None
+
+    def read(self, vocabulary: Vocabulary) -> Iterator[tuple[FilePath, Record | Finding]]:
+        """The records of the portion with their files, and in between the findings about what could not be read."""
+        for file in self.files:
+            for item in read_file(file, vocabulary, self.spans):
+                yield file, item
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +69,23 @@ class _Look:
     subjects: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What can be read by itself: a line of a file of lines, with the SHA-256 of its bytes, or a whole file."""
+
+    file: FilePath
+    span: Span | None = None
+    sha256: bytes | None = None
+
+
 class Dataset:
-    """The data set of a folder or file. `findings` grows while the records are read.
+    """The data set of a folder or file.
 
     Raises: UsageError: nothing is there to read.
 
     >>> from evkg.vocabulary import load_vocabulary
     >>> dataset = Dataset(FilePath("graph"), load_vocabulary())
-    >>> len(list(dataset.read())), dataset.count, len(dataset.findings)
+    >>> len(list(dataset.read())), len(dataset.kinds), len(dataset.findings)
     (49, 49, 4)
     """
 
@@ -59,8 +94,11 @@ class Dataset:
         self.vocabulary = vocabulary
         self.files = record_files(path)
         self.description, self.findings = read_description(path)
-        self.count = 0
+        self.research, problems = _research(path)
+        self.findings += problems
         self._is_open = is_open
+        self._lines: dict[FilePath, list[tuple[Span, bytes]]] = {}
+        self._repeated: set[str] = set()
 
     @cached_property
     def kinds(self) -> Mapping[str, str]:
@@ -82,77 +120,126 @@ class Dataset:
         return frozenset(found)
 
     @cached_property
+    def neighbours(self) -> Neighbours:
+        """What the check of a record has to know of the others."""
+        gone = {key: "excluded" if is_excluded(s) else s for key, s in self.statuses.items() if _is_gone(s)}
+        return Neighbours(self.kinds, gone, self.withheld, frozenset(self._repeated), is_open=self._is_open)
+
+    @cached_property
+    def units(self) -> list[Unit]:
+        """What can be read by itself, in order: the lines of files of lines, other files as a whole."""
+        _ = self._looks
+        found: list[Unit] = []
+        for file in self.files:
+            lines = self._lines.get(file)
+            found.extend([Unit(file)] if lines is None else [Unit(file, span, sha256) for span, sha256 in lines])
+        return found
+
+    @cached_property
+    def portions(self) -> list[Portion]:
+        """The data set in portions."""
+        return portions_of(self.units)
+
+    @cached_property
     def _looks(self) -> Mapping[str, _Look]:
         found: dict[str, _Look] = {}
         shared: dict[_Look, _Look] = {}
         for file in self.files:
-            for record_id, look in _look(file, self.vocabulary):
-                first = found.setdefault(record_id, shared.setdefault(look, look))
-                if first is not look and is_excluded(look.status):  # of two with one id both are withheld
-                    found[record_id] = replace(first, status=look.status)
+            for record_id, look in self._look(file):
+                if record_id not in found:
+                    found[record_id] = shared.setdefault(look, look)
+                    continue
+                self._repeated.add(record_id)
+                if is_excluded(look.status):  # of two with one id both are withheld
+                    found[record_id] = replace(found[record_id], status=look.status)
         return found
 
+    def _look(self, file: FilePath) -> Iterator[tuple[str, _Look]]:
+        """The id and the first look of each record of a file; of plain lines only their beginning is read."""
+        if not is_lines(file) or file.name.endswith(".gz"):
+            for item in read_file(file, self.vocabulary):
+                if isinstance(item, Record):
+                    subjects = _subjects(item.data) if item.kind == "claim" else frozenset()
+                    yield item.id, _Look(item.kind, str(item.data["status"]), subjects)
+            return
+        spans: list[tuple[Span, bytes]] = []
+        try:
+            for span, content in raw_lines(file):
+                spans.append((span, hashlib.sha256(content).digest()))
+                yield from _look_at_line(content, self.vocabulary)
+        except READ_ERRORS:  # reading it tells why
+            return
+        if spans:  # else reading it tells that nothing is there
+            self._lines[file] = spans
+
     def read(self) -> Iterator[Record]:
-        """Each record once, in the order of the files; of two with one id the first."""
-        gone = {key: "excluded" if is_excluded(s) else s for key, s in self.statuses.items() if _is_gone(s)}
-        references = ReferenceChecker(self.kinds, self.vocabulary, is_open=self._is_open, statuses=gone)
-        places: dict[str, tuple[str, int]] = {}
+        """Each record once, in the order of the files; of two with one id the first. `findings` grows with it."""
+        examiner = Examiner(self.vocabulary, self.neighbours)
+        places: dict[str, Record] = {}
         for item in read_records(self.path, self.vocabulary):
             if isinstance(item, Finding):
-                self._note(item)
+                self.findings.extend(examiner.told(item))
             elif item.id in places:
-                file, line = places[item.id]
-                message = f"The id {item.id!r} is already used in {file}:{line}."
-                fix = "Give one of them another id."
-                self._note(item.finding("violation", "repeated-id", ("id",), message, fix))
+                self.findings.extend(examiner.told(repeated(item, places[item.id].origin.place_text)))
             else:
-                places[item.id] = (item.origin.file, item.origin.line)
-                self.count += 1
-                for finding in (*check_keys(item, self.vocabulary), *references.check(item)):
-                    self._note(finding)
-                for finding in self._withdrawn(item):
-                    self._note(finding)
-                yield withdraw(item) if item.id in self.withheld else item
-
-    def _withdrawn(self, record: Record) -> Iterator[Finding]:
-        """Findings on what is withheld, or leads to it."""
-        status = str(record.data["status"])
-        if is_withheld(record) and status != "excluded":
-            message = "The status is taken for excluded, so the record is withheld."
-            yield record.finding("violation", "status-of-withdrawn", ("status",), message, "Write status: excluded.")
-        if record.kind != "claim" or record.id in self.withheld or not self.withheld:
-            return
-        for path, target in _told(record):
-            if target in self.withheld:
-                message = f"The claim speaks about {target}, which is withdrawn, and is published all the same."
-                fix = "Set the claim to status: excluded, or take the withdrawn record out of it."
-                yield record.finding("warning", "claim-on-withdrawn", path, message, fix)
-
-    def _note(self, finding: Finding) -> None:
-        """Keep a finding, but of a withdrawn record only what is public: findings quote what is written."""
-        if finding.record not in self.withheld or is_public(finding.field):
-            self.findings.append(finding)
-        elif finding.rule == "envelope":
-            self.findings.append(replace(finding, value=None))
+                places[item.id] = item
+                published, findings = examiner.examine(item)
+                self.findings.extend(findings)
+                yield published
 
 
-def withdraw(record: Record) -> Record:
-    """A record of which only its tombstone is left; of a claim that is withheld for its subjects not even a reason."""
-    with_reason = is_withheld(record)
-    data = tombstone(record.data, with_reason=with_reason)
-    original = tombstone(record.original, with_reason=with_reason)
-    return replace(record, data=data, original=original, raw=None, notes=())
+def _research(path: FilePath) -> tuple[Research, list[Finding]]:
+    """The research manifests of a data set: of a folder those in a file beside the records, of a snapshot its own."""
+    beside = [path / name for name in RESEARCH_FILES if (path / name).is_file()] if path.is_dir() else []
+    if beside:
+        return read_research(beside[0])
+    if path.is_file() and path.name.removesuffix(".gz").endswith(".json"):
+        return snapshot_research(path)
+    return Research(), []
 
 
-def _told(claim: Record) -> Iterator[tuple[Path, str]]:
-    """(path, id) of all that a claim may speak about: its subjects, what it claims, the target of a claimed link."""
-    links = claim.data["links"]
-    for index, link in enumerate(links if isinstance(links, list) else ()):
-        if isinstance(link, dict) and link["relation"] == "subject":
-            yield ("links", index, "target_id"), str(link["target_id"])
-    for key in ("value", "previous_value", "target_id"):
-        yield ("attributes", key), str(claim.attributes.get(key))
-    yield ("attributes", "field"), str(claim.attributes.get("field")).rpartition(":")[2]
+def portions_of(units: Iterable[Unit]) -> list[Portion]:
+    """Units in portions: some lines of a file, or some small files, each.
+
+    >>> unit = Unit(FilePath("a.yaml"))
+    >>> [portion.files for portion in portions_of([unit, unit])]
+    [(PosixPath('a.yaml'), PosixPath('a.yaml'))]
+    """
+    found: list[Portion] = []
+    files: list[FilePath] = []
+    spans: list[Span] = []
+    size = 0
+
+    def end() -> None:
+        nonlocal size
+        if files:
+            found.append(Portion(len(found), tuple(files), tuple(spans) or None))
+        files.clear()
+        spans.clear()
+        size = 0
+
+    for unit in units:
+        if spans and (unit.span is None or files != [unit.file] or len(spans) == LINES):
+            end()
+        if unit.span is None:
+            files.append(unit.file)
+            size += unit.file.stat().st_size if unit.file.is_file() else 0
+        else:
+            if files and not spans:
+                end()
+            files[:] = [unit.file]
+            spans.append(unit.span)
+            size += unit.span.length
+        if size >= _BYTES:
+            end()
+    end()
+    return found
+
+
+def repeated(record: Record, place: str = "another place") -> Finding:
+    """The finding on a record whose id is already used at `place`."""
+    message = f"The id {record.id!r} is already used in {place}."
+    return record.finding("violation", "repeated-id", ("id",), message, "Give one of them another id.")
 
 
 def _is_gone(status: str) -> bool:
@@ -168,28 +255,15 @@ def _subjects(value: Mapping[str, Json]) -> frozenset[str]:
     )
 
 
-def _look(file: FilePath, vocabulary: Vocabulary) -> Iterator[tuple[str, _Look]]:
-    """The id and the first look of each record of a file; of plain lines only their beginning is read."""
-    if not is_lines(file):
-        for item in read_file(file, vocabulary):
-            if isinstance(item, Record):
-                subjects = _subjects(item.data) if item.kind == "claim" else frozenset()
-                yield item.id, _Look(item.kind, str(item.data["status"]), subjects)
-        return
-    for line in read_lines(file):
-        if not isinstance(line, Finding):
-            yield from _look_at_line(line[1], vocabulary)
-
-
-def _look_at_line(line: str, vocabulary: Vocabulary) -> Iterator[tuple[str, _Look]]:
+def _look_at_line(line: bytes, vocabulary: Vocabulary) -> Iterator[tuple[str, _Look]]:
     head = _HEAD.match(line)
     subjects: frozenset[str] = frozenset()
-    if head is not None and head.group(2) != "claim":
-        record_id, kind, status = head.groups()
+    if head is not None and head.group(2) != b"claim":
+        record_id, kind, status = (part.decode("ascii") for part in head.groups())
     else:
         try:
-            value = decode_json(line)
-        except JsonError:
+            value = decode_json(line.decode("utf-8-sig").rstrip("\r\n"))
+        except (JsonError, UnicodeDecodeError):
             return
         if not isinstance(value, dict):
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
@@ -12,8 +12,9 @@ from typing import Any, Final
 from evkg.check import Checked
 from evkg.convert import quote_literal
 from evkg.finding import summarise
+from evkg.manifest import FORMAT
 from evkg.namespaces import DCAT, DCTERMS, EVKG, RDF, VOID, XSD, concept_iri, graph_iri
-from evkg.release import FORMAT, STORE
+from evkg.release import STORE
 
 _LIBRARIES: Final = ("rdflib", "pyshacl", "pyoxigraph")
 
@@ -91,8 +92,15 @@ _FACTS: Final = {
 
 
 def manifest(
-    folder: Path, checked: Checked, release_id: str, moment: datetime, content: str, quads: int
+    folder: Path,
+    checked: Checked,
+    release_id: str,
+    moment: datetime,
+    content: str,
+    quads: int,
+    known: Mapping[str, str],
 ) -> dict[str, Any]:
+    """The facts of `manifest.json`; `known` are hashes of files (hex) that were taken while they were written."""
     counts = summarise(checked.findings, checked.count)
     files = sorted(p for p in folder.rglob("*") if p.is_file() and folder / STORE not in p.parents)
     return {
@@ -118,9 +126,14 @@ def manifest(
         "versions": {"evkg": metadata.version("evkg"), **{name: metadata.version(name) for name in _LIBRARIES}},
         "files": {
             file.relative_to(folder).as_posix(): {
-                "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+                "sha256": known.get(file.name) or _sha256(file),
                 "bytes": file.stat().st_size,
             }
             for file in files
         },
     }
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

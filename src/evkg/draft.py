@@ -1,175 +1,234 @@
-"""A release while it is being made: quads in sorted runs, a store that fills as they come, the records aside."""
+"""A release while it is being made: the files of its batches, and a store that fills as they come.
+
+A record is a graph, so the lines of a record stand together in `graph.nq`: nothing has to be merged.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import heapq
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
-from evkg.derive import derive_in, load_axioms, load_rules
+from evkg.axioms import Closure, load_axioms
+from evkg.batch import Batch, Outcome
+from evkg.check import Checked
+from evkg.derive import count_graphs, derive_in, load_rules
 from evkg.errors import InconsistencyError
+from evkg.namespaces import SH, graph_iri, record_iri
 from evkg.publish import write
 from evkg.release import STORE
+from evkg.report import frame_lines, frame_turtle, links_turtle, sort_key
 from evkg.runs import Runs
 from evkg.shared import SharedNodes
 from evkg.store import StoreBuilder
-from evkg.validate import Converted
 from evkg.vocabulary import load_vocabulary
+from evkg.writer import GraphFile, Slices
 
-#: How many lines are written at once (count).
-_BLOCK: Final = 20_000
+if TYPE_CHECKING:
+    import pyoxigraph as ox
+
+#: The folder of what only the making needs; it is removed at the end.
+_PARTS: Final = "parts"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What a record came to, and the files where it is written."""
+
+    outcome: Outcome
+    stem: Path
 
 
 class Draft:
-    """The parts of a release in `folder`; `runs/` in it is removed at the end.
+    """The parts of a release in `folder`.
 
-    The store is loaded by a thread of its own as runs are finished: the loader leaves Python's lock alone.
+    The store is filled and asked by a thread of its own, as batches are finished: the engine leaves Python's
+    lock alone, so the files of the release are written meanwhile.
     """
 
     def __init__(self, folder: Path, base: str) -> None:
-        self._runs_folder = folder / "runs"
-        self._runs_folder.mkdir()
+        self.parts = folder / _PARTS
+        self.parts.mkdir()
+        self._folder = folder
         self._base = base
-        self._runs = Runs(self._runs_folder)
-        self._shared = SharedNodes(load_vocabulary(), base)
-        self._store = StoreBuilder(folder / STORE)
-        self._loader = ThreadPoolExecutor(1)
-        self._loading: list[Future[None]] = []
-        self._records = (self._runs_folder / "records").open("wb")
-        self._index: list[tuple[str, int, int, str]] = []
-        self._derived: list[str] = []
-        self._body = self._runs_folder / "body.nq"
+        self._records: dict[str, _Kept] = {}
+        self._static: Mapping[str, Sequence[str]] = {}
+        self._runs = Runs(self.parts)
+        self._slices = Slices()
+        self._engine = ThreadPoolExecutor(1)
+        self._working: list[Future[None]] = []
+        self._store: StoreBuilder | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loader.shutdown(wait=True, cancel_futures=True)
-        self._records.close()
-        self._store.close()
+        self._engine.shutdown(wait=True, cancel_futures=True)
+        self._slices.close()
+        if self._store is not None:
+            self._store.close()
 
-    def add(self, batch: Sequence[Converted]) -> None:
-        """Add records with their quads."""
-        for record, lines in batch:
-            self._runs.add(lines)
-            self._shared.note(lines)
-            content = record.line.encode()
-            self._index.append((record.id, self._records.tell(), len(content), record.content_sha256))
-            self._records.write(content + b"\n")
-        self._load()
+    def add(self, batch: Batch) -> None:
+        """Add the records of a batch."""
+        if batch.stem is None:
+            return
+        for outcome in batch.outcomes:
+            self._records[outcome.record_id] = _Kept(outcome, batch.stem)
+        file = batch.stem.with_suffix(".nq")
+        if batch.has_repeats:
+            file = self._without_repeats(batch, file)
+        self._working.append(self._engine.submit(self._load, file))
 
-    def add_static(self, lines: Iterable[str]) -> None:
-        """Add quads that no record makes, and wait until the store has everything that is asserted."""
-        self._runs.add(self._shared.quads())
-        self._runs.add(lines)
-        self._runs.flush()
-        self._load()
-        for future in self._loading:
-            future.result()
+    def _without_repeats(self, batch: Batch, file: Path) -> Path:
+        """The file of a batch without the quads of records that repeat an earlier one."""
+        clean = file.with_suffix(".clean.nq")
+        with clean.open("wb") as stream:
+            for outcome in batch.outcomes:
+                for place in (outcome.quads, outcome.derived, outcome.report, outcome.links):
+                    stream.write(self._slices.read(file, place))
+        return clean
 
-    def _load(self) -> None:
-        for file in self._runs.files[len(self._loading) :]:
-            self._loading.append(self._loader.submit(self._store.load, file))
+    def _load(self, file: Path) -> None:
+        # Opened when the processes that read records are forked already: they must not share its threads.
+        if self._store is None:
+            self._store = StoreBuilder(self._folder / STORE)
+        self._store.load(file)
 
-    def derive(self) -> None:
-        """Add the derived graph, computed in the store.
+    def add_static(self, graphs: Mapping[str, Sequence[str]], checked: Checked) -> None:
+        """Add what no single record makes: `graphs` by name, each sorted; shared nodes; the rest of the report."""
+        self._static = {**graphs, "shared": SharedNodes(load_vocabulary(), self._base).quads(checked.shared)}
+        extra = [line for block in checked.extra.values() for line in (*block.lines(), *block.links())]
+        given = [line for lines in self._static.values() for line in lines]
+        near = Closure(load_axioms()).of(line[: line.rindex(" <")] for line in given)
+        derived = [f"{triple} <{graph_iri(self._base, 'derived')}> ." for triple in near]
+        self._runs.add(derived)
+        file = self.parts / "static.nq"
+        frame = frame_lines(self._base, checked.severities)
+        write(file, [f"{line}\n" for line in (*given, *derived, *extra, *frame)])
+        self._working.append(self._engine.submit(self._load, file))
+
+    def start_deriving(self, progress: Callable[[str], None]) -> None:
+        """Begin to derive, as soon as the store has all that is asserted; `write_graph` waits for it."""
+        self._working.append(self._engine.submit(self._derive, progress))
+
+    def _derive(self, progress: Callable[[str], None]) -> None:
+        if self._store is not None:
+            _refuse_repeats(self._static, self._store.store, self._base)
+            self._runs.add(derive_in(self._store.store, self._base, load_axioms(), load_rules(), progress))
+
+    def write_graph(self, file: GraphFile, checked: Checked) -> None:
+        """Write all graphs but the release's own: those of records by id, then the others by name.
 
         Raises: InconsistencyError: something belongs to two disjoint classes.
         """
-        self._derived = derive_in(self._store.store, self._base, load_axioms(), load_rules())
+        for record_id, kept in sorted(self._records.items()):
+            outcome = kept.outcome
+            content = self._slices.read(kept.stem.with_suffix(".nq"), outcome.quads)
+            file.add(record_iri(self._base, record_id), content, outcome.quad_count, outcome.quads_sha256)
+        # Rules and chains are at work in the store meanwhile.
+        file.add_blocks(graph_iri(self._base, "validation"), self._report(checked))
+        for future in self._working:
+            future.result()
+        for kept in self._records.values():
+            content = self._slices.read(kept.stem.with_suffix(".nq"), kept.outcome.derived)
+            self._runs.add(content.decode().split("\n")[:-1])
+        file.add_blocks(graph_iri(self._base, "derived"), _unique(self._runs))
+        for name, lines in sorted(self._static.items()):
+            file.add_blocks(graph_iri(self._base, name), (f"{line}\n".encode() for line in lines))
 
-    def write_body(self, about: Iterable[str]) -> tuple[str, int]:
-        """Merge all quads into one sorted file; its hash, which covers `about` too, and its length (quads).
+    def _report(self, checked: Checked) -> Iterator[bytes]:
+        """The lines of the validation graph in their order."""
+        for key in self._reported(checked):
+            content = self._part(key, ".nq")
+            if key in checked.extra:
+                lines = {*content.decode().split("\n"), *checked.extra[key].lines()} - {""}
+                content = "\n".join([*sorted(lines), ""]).encode()
+            yield content
+        frame = frame_lines(self._base, checked.severities)
+        head = f"<{self._base}validation> <{SH}result> "
+        yield "".join(f"{line}\n" for line in frame if line < head).encode()
+        for key in self._reported(checked):
+            yield from (f"{line}\n".encode() for line in self._links(key, checked))
+        yield "".join(f"{line}\n" for line in frame if line > head).encode()
 
-        Raises: InconsistencyError: a triple stands in two graphs.
-        """
-        digest, total = hashlib.sha256(), 0
-        with self._body.open("wb") as stream:
-            for block in _blocks(_refuse_repeats(heapq.merge(self._runs, self._derived))):
-                content = "\n".join([*block, ""]).encode()
-                digest.update(content)
-                stream.write(content)
-                total += len(block)
-        for line in about:
-            digest.update(f"{line}\n".encode())
-        return digest.hexdigest(), total
+    def _reported(self, checked: Checked) -> list[str | None]:
+        """The records that the report may speak of, in its order, and None for what is about none."""
+        return sorted({None, *self._records}, key=sort_key)
 
-    def write_graph(self, file: Path, prefix: str, about: Sequence[str]) -> None:
-        """The final file: the body with the lines `about` in their place; all of them begin with `prefix`."""
-        content = "\n".join([*about, ""]).encode()
-        with self._body.open("rb") as body, file.open("wb") as stream:
-            offset = _offset_of(body, prefix.encode())
-            body.seek(0)
-            _copy(body, stream, offset)
-            stream.write(content)
-            shutil.copyfileobj(body, stream, 1 << 20)
-        self._store.extend(content)
+    def _part(self, record_id: str | None, suffix: str) -> bytes:
+        """The part of the report on a record alone, as N-Quads or Turtle."""
+        kept = self._records.get(record_id or "")
+        if kept is None:
+            return b""
+        place = kept.outcome.report if suffix == ".nq" else kept.outcome.turtle
+        return self._slices.read(kept.stem.with_suffix(suffix), place)
+
+    def _links(self, record_id: str | None, checked: Checked) -> list[str]:
+        """The lines that make the results on a record part of the report, sorted."""
+        kept = self._records.get(record_id or "")
+        own = self._slices.read(kept.stem.with_suffix(".nq"), kept.outcome.links).decode() if kept else ""
+        extra = checked.extra[record_id].links() if record_id in checked.extra else []
+        return sorted({*own.split("\n"), *extra} - {""})
+
+    def write_report(self, file: Path, checked: Checked) -> None:
+        """Write the report as Turtle."""
+        nodes: list[str] = []
+        with file.open("wb") as stream:
+            stream.write(frame_turtle(self._base, checked.severities).encode())
+            for key in self._reported(checked):
+                nodes += (line.split(" ", 3)[2][1:-1] for line in self._links(key, checked))
+                stream.write(self._part(key, ".ttl"))
+                if key in checked.extra:
+                    stream.write(checked.extra[key].turtle().encode())
+            stream.write(links_turtle(self._base, nodes).encode())
 
     def write_records(self, file: Path, index: Path) -> None:
         """The records as they were read, one a line by id, and where each line stands (bytes)."""
-        self._records.flush()
         offset, lines = 0, []
-        with (self._runs_folder / "records").open("rb") as source, file.open("wb") as stream:
-            for record_id, start, length, digest in sorted(self._index):
-                source.seek(start)
-                stream.write(source.read(length + 1))
-                lines.append(f"{record_id}\t{offset}\t{length}\t{digest}\n")
-                offset += length + 1
+        with file.open("wb") as stream:
+            for record_id, kept in sorted(self._records.items()):
+                content = self._slices.read(kept.stem.with_suffix(".jsonl"), kept.outcome.line)
+                stream.write(content)
+                lines.append(f"{record_id}\t{offset}\t{len(content) - 1}\t{kept.outcome.content_sha256}\n")
+                offset += len(content)
         write(index, lines)
 
-    def close(self) -> None:
-        """Finish the store and remove what only the making needed."""
-        self._store.close()
-        self._records.close()
-        shutil.rmtree(self._runs_folder)
+    def close(self, about: Sequence[str]) -> None:
+        """Add the lines of the release's own graph to the store, finish it, and remove what only the making needed."""
+        if self._store is not None:
+            self._store.extend("\n".join([*about, ""]).encode())
+            self._store.close()
+            self._store = None
+        self._slices.close()
+        shutil.rmtree(self.parts)
 
 
-def _blocks(lines: Iterator[str]) -> Iterator[list[str]]:
-    while block := list(islice(lines, _BLOCK)):
-        yield block
+def _refuse_repeats(graphs: Mapping[str, Sequence[str]], store: ox.Store, base: str) -> None:
+    """Refuse a triple of these graphs that another graph has too: the union of graphs would count it twice.
 
-
-def _refuse_repeats(lines: Iterable[str]) -> Iterator[str]:
-    """The lines, unless a triple stands in two graphs: the union of graphs would count it twice.
-
-    In sorted lines such quads are neighbours, since they differ only in the graph at their end.
+    The triples of record graphs are about their own thing and record only, which is seen to where they are made.
     """
-    previous = ""
-    for line in lines:
+    seen: set[str] = set()
+    own = tuple(f"<{base}{group}/" for group in ("id", "record"))
+    for line in (line for lines in graphs.values() for line in lines):
         triple = line[: line.rindex(" <")]
-        if triple == previous:
+        if triple in seen or (triple.startswith(own) and count_graphs(store, triple) > 1):
             raise InconsistencyError(f"A triple stands in two graphs: {triple}")
-        previous = triple
-        yield line
+        seen.add(triple)
 
 
-def _offset_of(stream: IO[bytes], prefix: bytes) -> int:
-    """Where lines that begin with `prefix` belong in a sorted file (bytes)."""
-    low, high = 0, stream.seek(0, 2)
-    while low < high:  # the first line that is greater begins somewhere in [low, high]
-        middle = (low + high) // 2
-        stream.seek(max(middle - 1, 0))  # a line that begins at `middle` itself is the one to look at
-        if middle:
-            stream.readline()
-        place = stream.tell()
-        line = stream.readline()
-        if place >= high or not line or line > prefix:
-            high = middle
-        else:
-            low = place + len(line)
-    stream.seek(max(low - 1, 0))
-    if low:
-        stream.readline()
-    return int(stream.tell())
-
-
-def _copy(source: IO[bytes], target: IO[bytes], size: int) -> None:
-    while size > 0:
-        block = source.read(min(size, 1 << 20))
-        target.write(block)
-        size -= len(block)
+def _unique(lines: Iterable[str]) -> Iterator[bytes]:
+    """Sorted lines once each, some thousand at a time."""
+    previous = ""
+    block: list[str] = []
+    for line in lines:
+        if line != previous:
+            block.append(line)
+        previous = line
+        if len(block) == 20_000:
+            yield "\n".join([*block, ""]).encode()
+            block = []
+    yield "\n".join([*block, ""]).encode() if block else b""

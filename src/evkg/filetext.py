@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
@@ -102,34 +103,64 @@ def read_text(file: Path, limit: int) -> Iterator[str | Finding]:
         yield text
 
 
-def read_lines(file: Path) -> Iterator[tuple[int, str] | Finding]:
-    """(number from 1, text without its line end) of each line of a file, one in memory at a time.
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A line of a file that is not compressed: where it begins and how long it is (bytes), its number from 1."""
+
+    start: int
+    length: int
+    line: int
+
+
+def raw_lines(file: Path) -> Iterator[tuple[Span, bytes]]:
+    """The lines of a file as bytes with their line ends; of one longer than `MAX_LINE` only the beginning, as the last.
+
+    Raises: one of `READ_ERRORS`.
+    """
+    with open_bytes(file) as stream:
+        start = number = 0
+        while content := stream.readline(MAX_LINE + 1):
+            number += 1
+            yield Span(start, len(content), number), content
+            start += len(content)
+            if _is_too_long(content) or (number == 1 and content.startswith(_UTF16)):
+                return
+
+
+def _is_too_long(content: bytes) -> bool:
+    return len(content) > MAX_LINE and not content.endswith(b"\n")
+
+
+def read_lines(file: Path, spans: Iterable[Span] | None = None) -> Iterator[tuple[int, str] | Finding]:
+    """(number from 1, text without its line end) of each line of a file, one in memory at a time; or only of `spans`.
 
     A line that is no UTF-8 gives a finding and is passed over; one longer than `MAX_LINE` ends the file.
     """
     number, noted = 0, set()
     try:
-        with open_bytes(file) as stream:
-            while True:
-                number += 1
-                content = stream.readline(MAX_LINE + 1)
-                if not content:
-                    return
-                if len(content) > MAX_LINE and not content.endswith(b"\n"):
-                    message = f"The line is longer than {MAX_LINE:,} bytes; the rest of the file is not read."
-                    yield file_finding(file, (number, 1), "too-large", message, "Write one record a line.")
-                    return
-                text, findings = decode_text(file, content, number)
-                for finding in findings:  # an old habit of a file is told once
-                    if finding.severity == "violation" or finding.rule not in noted:
-                        yield finding
-                    noted.add(finding.rule)
-                if text is not None:
-                    yield number, text.rstrip("\r\n")
-                elif number == 1 and content.startswith(_UTF16):
-                    return
+        for span, content in raw_lines(file) if spans is None else _spanned(file, spans):
+            number = span.line
+            if _is_too_long(content):
+                message = f"The line is longer than {MAX_LINE:,} bytes; the rest of the file is not read."
+                yield file_finding(file, (number, 1), "too-large", message, "Write one record a line.")
+                return
+            text, findings = decode_text(file, content, number)
+            for finding in findings:  # an old habit of a file is told once
+                if finding.severity == "violation" or finding.rule not in noted:
+                    yield finding
+                noted.add(finding.rule)
+            if text is not None:
+                yield number, text.rstrip("\r\n")
     except READ_ERRORS as error:
-        yield unreadable(file, number or 1, error)
+        yield unreadable(file, number + 1, error)
+
+
+def _spanned(file: Path, spans: Iterable[Span]) -> Iterator[tuple[Span, bytes]]:
+    with file.open("rb") as stream:
+        for span in spans:
+            if stream.tell() != span.start:
+                stream.seek(span.start)
+            yield span, stream.read(span.length)
 
 
 def decode_text(file: Path, content: bytes, line: int = 1) -> tuple[str | None, list[Finding]]:

@@ -10,9 +10,8 @@ from typing import Final, Literal
 
 Severity = Literal["violation", "warning", "info"]
 SEVERITIES: Final[tuple[Severity, ...]] = ("violation", "warning", "info")
-
-#: How many findings of one rule the text report shows before it counts the rest.
-EXAMPLES_PER_RULE: Final = 8
+#: Rules on how a file is written: they are told once a file.
+ONCE_A_FILE: Final = frozenset({"blank-line", "ledger", "line-ends", "byte-order-mark"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +65,15 @@ def summarise(findings: Iterable[Finding], records: int) -> Summary:
     return Summary(records, count["violation"], count["warning"], count["info"])
 
 
+_RANK: Final = {severity: rank for rank, severity in enumerate(SEVERITIES)}
+
+
 def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
     """Findings in the order in which a curator works: gravest first, then by place; no repeats."""
     return sorted(
         set(findings),
         key=lambda f: (
-            SEVERITIES.index(f.severity),
+            _RANK[f.severity],
             f.file or "",
             f.line or 0,
             f.column or 0,
@@ -113,45 +115,6 @@ def printable(text: str) -> str:
     'a\\\\x1b[31mb'
     """
     return "".join(c if c.isprintable() else {"\n": " ", "\t": " "}.get(c, f"\\x{ord(c):02x}") for c in text)
-
-
-def render_text(findings: Sequence[Finding], records: int, *, full: bool = False) -> str:
-    """The report for a terminal: findings grouped by rule, gravest first, then the counts.
-
-    A rule with many findings shows `EXAMPLES_PER_RULE` of them unless `full`.
-
-    >>> print(render_text([Finding("violation", "syntax", "a tab indents", file="a.yaml", line=3)], 1))
-    violation  syntax (1)
-      a.yaml:3
-        a tab indents
-    <BLANKLINE>
-    1 record: 1 violation, 0 warnings, 0 infos
-    """
-    groups: dict[tuple[Severity, str], list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault((finding.severity, finding.rule), []).append(finding)
-    lines: list[str] = []
-    for (severity, rule), group in groups.items():
-        lines.append(f"{severity}  {rule} ({len(group)})")
-        shown = group if full else group[:EXAMPLES_PER_RULE]
-        previous = None
-        for finding in shown:
-            subject = f"  {finding.record}" if finding.record and finding.file else ""
-            lines.append(printable(f"  {finding.place}{subject}{'  ' + finding.field if finding.field else ''}"))
-            if (finding.message, finding.fix) != previous:
-                lines.extend(f"    {printable(part)}" for part in finding.message.split("\n"))
-                if finding.fix:
-                    lines.extend(f"    → {printable(part)}" for part in finding.fix.split("\n"))
-            previous = (finding.message, finding.fix)
-        if len(group) > len(shown):
-            lines.append(f"  … and {len(group) - len(shown)} more like these (--full lists all)")
-        lines.append("")
-    counts = summarise(findings, records)
-    lines.append(
-        f"{counted(counts.records, 'record')}: {counted(counts.violations, 'violation')}, "
-        f"{counted(counts.warnings, 'warning')}, {counted(counts.infos, 'info')}"
-    )
-    return "\n".join(lines)
 
 
 def counted(number: int, noun: str) -> str:

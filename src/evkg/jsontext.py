@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, Final, TypeAlias
 
+from evkg.errors import excerpt
+
 #: A value of JSON in memory. Numbers are `int` when that keeps their text, else `NumberText`.
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | bool | None"
 
@@ -174,7 +176,7 @@ def _repeated_key(text: str, start: int) -> JsonError:
         elif is_key:
             key = str(scanstring(text, offset + 1, True)[0])
             if key in seen[level]:
-                return JsonError(f"The key {_quote(key)} stands twice in one object.", offset)
+                return JsonError(f"The key {_quote(excerpt(key))} stands twice in one object.", offset)
             seen[level].add(key)
     return JsonError("A key stands twice in one object.", start)
 
@@ -212,42 +214,49 @@ def encode_json(value: Json) -> str:
 _quote = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def locate(text: str, path: Sequence[str | int], start: int = 0) -> int:
+#: Offset of an object or list -> step into it -> (offset of the key or element, offset of its value).
+Inside: TypeAlias = "dict[int, dict[str | int, tuple[int, int]]]"
+
+
+def locate(text: str, path: Sequence[str | int], start: int = 0, known: Inside | None = None) -> int:
     """The offset of the key (or list element) at `path`; of the deepest part of the path that exists.
 
-    The text from `start` must be JSON that `decode_json_prefix` has accepted.
+    The text from `start` must be JSON that `decode_json_prefix` has accepted. `known` keeps what was found
+    for the next call on the same text.
 
     >>> text = '{"id": "x", "links": [{"relation": "system"}]}'
     >>> text[locate(text, ("links", 0, "relation")):][:10]
     '"relation"'
     """
+    known = {} if known is None else known
     place = position = skip_space(text, start)
     for step in path:
-        found = _step(text, position, step)
+        if position not in known:
+            known[position] = dict(_steps(text, position))
+        found = known[position].get(step)
         if found is None:
             return place
         place, position = found
     return place
 
 
-def _step(text: str, position: int, step: str | int) -> tuple[int, int] | None:
-    """(offset of the key or element, offset of its value) for one step into the value at `position`."""
+def _steps(text: str, position: int) -> Iterator[tuple[str | int, tuple[int, int]]]:
+    """(key or index, (its offset, offset of its value)) of all that stands in the object or list at `position`."""
     opening = text[position : position + 1]
-    if opening != ("{" if isinstance(step, str) else "["):
-        return None
+    if opening not in ("{", "["):
+        return
     position, index = position + 1, 0
     while True:
         position = skip_space(text, position)
         if text[position : position + 1] in ("}", "]", ""):
-            return None
+            return
         place: int = position
         key: Any = index
         if opening == "{":
             key, position = scanstring(text, position + 1, True)
             position = text.index(":", position) + 1
         value = skip_space(text, position)
-        if key == step:
-            return place, value
+        yield key, (place, value)
         _, position = _DECODER.raw_decode(text, value)
         position = skip_space(text, position)
         if text[position : position + 1] == ",":

@@ -22,6 +22,7 @@ PROV: Final = "http://www.w3.org/ns/prov#"
 SH: Final = "http://www.w3.org/ns/shacl#"
 SPDX: Final = "http://spdx.org/rdf/terms#"
 VOID: Final = "http://rdfs.org/ns/void#"
+EARL: Final = "http://www.w3.org/ns/earl#"
 
 #: Prefixes that queries, Turtle and pages use; the same everywhere.
 PREFIXES: Final[dict[str, str]] = {
@@ -38,6 +39,7 @@ PREFIXES: Final[dict[str, str]] = {
     "sh": SH,
     "spdx": SPDX,
     "void": VOID,
+    "earl": EARL,
 }
 
 #: The named graphs beside the record graphs, by the last part of their IRI.
@@ -49,6 +51,7 @@ GRAPHS: Final = (
     "shapes",
     "validation",
     "questions",
+    "research",
     "release",
 )
 

@@ -7,8 +7,8 @@ different datatypes differ there.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Callable, Iterable
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from evkg.errors import VocabularyError
@@ -47,6 +47,11 @@ def rdflib_term(term: Any) -> Node:
     return rdflib.Literal(term.value, datatype=rdflib.URIRef(term.datatype.value), normalize=False)
 
 
+@lru_cache(maxsize=2)  # reading them takes longer than checking a record
+def _shapes_graph(ntriples: str) -> Graph:
+    return rdflib_graph(ntriples.splitlines())
+
+
 class NormativeValidator:
     """Validates with pySHACL; the shapes are read once."""
 
@@ -56,10 +61,10 @@ class NormativeValidator:
 
     @cached_property
     def _graph(self) -> Graph:
-        return rdflib_graph(self._shapes.ntriples.splitlines())
+        return _shapes_graph(self._shapes.ntriples)
 
-    def run(self, triples: Iterable[str]) -> list[Result]:
-        """The results on N-Triples or N-Quads lines, in a fixed order.
+    def run(self, triples: Iterable[str], wanted: Callable[[str], bool] = lambda _: True) -> list[Result]:
+        """The results on N-Triples or N-Quads lines, in a fixed order; only those on focus nodes that are `wanted`.
 
         Raises: VocabularyError: a shape is broken.
         """
@@ -67,9 +72,12 @@ class NormativeValidator:
         import rdflib
 
         logging.getLogger("pyshacl").setLevel(logging.CRITICAL)
+        data = rdflib_graph([*self._background, *triples])
+        for prefix, iri in self._shapes.prefixes.items():  # SPARQL of shapes is read with the prefixes of the data
+            data.bind(prefix, iri, replace=True)
         try:
             _, report, _ = pyshacl.validate(
-                rdflib_graph([*self._background, *triples]),
+                data,
                 shacl_graph=self._graph,
                 inference="none",
                 advanced=False,
@@ -80,10 +88,8 @@ class NormativeValidator:
             raise VocabularyError(f"The shapes in {self._shapes.folder} are broken: {error}") from error
         if not isinstance(report, rdflib.Graph):
             raise VocabularyError(f"The shapes in {self._shapes.folder} are broken: {report}")
-        found = [
-            _result(report, node) for node in report.subjects(rdflib.RDF.type, rdflib.URIRef(SH + "ValidationResult"))
-        ]
-        return sorted(set(found), key=Result.order)
+        found = [_result(report, node) for node in report.objects(None, rdflib.URIRef(SH + "result"))]
+        return sorted({result for result in found if wanted(result.focus)}, key=Result.order)
 
 
 def _result(report: Graph, node: Node) -> Result:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from evkg.errors import UsageError
-from evkg.filetext import file_finding, file_name, read_lines, read_text
+from evkg.filetext import Span, file_finding, file_name, read_lines, read_text
 from evkg.finding import Finding
 from evkg.jsontext import Json, JsonError, decode_json
 from evkg.record import Origin, Record, make_record
@@ -22,7 +22,7 @@ from evkg.yamltext import Mapping, Scalar, Sequence, YamlError, parse_yaml, plac
 #: The largest YAML file that is read (bytes, after decompression); it is in memory as a whole.
 MAX_YAML: Final = 16 * 1024 * 1024
 #: The largest snapshot that is read (bytes, after decompression); it is in memory as a whole.
-MAX_SNAPSHOT: Final = 512 * 1024 * 1024
+MAX_SNAPSHOT: Final = 192 * 1024 * 1024
 #: After so many violations the rest of a file is not read (count).
 MAX_FAULTS: Final = 100_000
 
@@ -32,13 +32,16 @@ _WANTED: Final = f"{', '.join(_SUFFIXES)}, also with .gz"
 _QUOTED_KEY: Final = re.compile(r'The key ".*"(?= stands)', re.DOTALL)
 #: The file that describes a data set; it stands beside the records and is none.
 DATASET_FILE: Final = "dataset.yaml"
+#: The files of research manifests, which stand there too.
+RESEARCH_FILES: Final = ("research.json", "research.json.gz")
 
 
 def record_files(path: Path) -> list[Path]:
     """The files of a data set in a fixed order: `path` itself, or the record files below a folder.
 
-    Hidden files and folders are passed over, and so is a `dataset.yaml` without records at the top. A
-    link that leads nowhere and a folder that may not be read are listed, so that reading reports them.
+    Hidden files and folders are passed over, and so are at the top a `dataset.yaml` without records and
+    research manifests. A link that leads nowhere and a folder that may not be read are listed, so that
+    reading reports them.
 
     Raises: UsageError: `path` does not exist, is of an unknown type, or holds no record file.
 
@@ -71,6 +74,8 @@ def _files_below(path: Path) -> Iterator[Path]:
             if name.startswith(".") or _suffix(file) is None:
                 continue
             if file == path / DATASET_FILE and not _has_records(file):
+                continue
+            if name in RESEARCH_FILES and Path(folder) == path:
                 continue
             if file.is_file() or (file.is_symlink() and not file.exists()):
                 yield file
@@ -139,11 +144,11 @@ def is_lines(file: Path) -> bool:
     return _suffix(file) in (".jsonl", ".ndjson")
 
 
-def read_file(file: Path, vocabulary: Vocabulary) -> Iterator[Record | Finding]:
-    """The records of one file and the findings about what could not be read."""
+def read_file(file: Path, vocabulary: Vocabulary, spans: Iterable[Span] | None = None) -> Iterator[Record | Finding]:
+    """The records of one file, of a file of lines perhaps only `spans`; and findings on what could not be read."""
     suffix = _suffix(file)
     if suffix in (".jsonl", ".ndjson"):
-        yield from _read_lines(file, vocabulary)
+        yield from _read_lines(file, vocabulary, spans)
         return
     for item in read_text(file, MAX_SNAPSHOT if suffix == ".json" else MAX_YAML):
         if isinstance(item, Finding):
@@ -154,7 +159,7 @@ def read_file(file: Path, vocabulary: Vocabulary) -> Iterator[Record | Finding]:
             yield from _read_yaml(file, item, vocabulary)
 
 
-def _read_lines(file: Path, vocabulary: Vocabulary) -> Iterator[Record | Finding]:
+def _read_lines(file: Path, vocabulary: Vocabulary, spans: Iterable[Span] | None) -> Iterator[Record | Finding]:
     name = file_name(file)
     noted: set[str] = set()
 
@@ -163,7 +168,7 @@ def _read_lines(file: Path, vocabulary: Vocabulary) -> Iterator[Record | Finding
             noted.add(rule)
             yield file_finding(file, (number, 1), rule, message, fix, severity="info")
 
-    for item in read_lines(file):
+    for item in read_lines(file, spans):
         if isinstance(item, Finding):
             yield item
             continue

@@ -11,11 +11,12 @@ from functools import cache, cached_property
 from typing import Final
 
 from evkg.finding import Finding
-from evkg.jsontext import Json, encode_json, locate
+from evkg.jsontext import Json, encode_json
 from evkg.older import upgrade
+from evkg.origin import Origin as Origin
 from evkg.rewrite import read_path
 from evkg.scalar import ENVELOPE as ENVELOPE
-from evkg.scalar import Path, Places
+from evkg.scalar import Path
 from evkg.vocabulary import Vocabulary
 from evkg.withheld import is_public, is_withheld, may_hide, mentions_excluded
 
@@ -25,34 +26,6 @@ LINKED_ID: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,254}\Z")
 _NAME_LENGTH: Final = 500
 #: How much of a value a finding shows (characters).
 _SHOWN: Final = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a record was read: its file, its first line (from 1) and what tells the place of a key.
-
-    Either `places` (YAML) or `text` with the offset `start` (JSON) is there.
-    """
-
-    file: str
-    line: int
-    places: Places | None = field(default=None, repr=False)
-    text: str = field(default="", repr=False)
-    start: int = 0
-    start_column: int = 1
-
-    def place(self, path: Path) -> tuple[int, int]:
-        """(line, column) of the key at `path`, or of the nearest key above it that exists."""
-        if self.places is not None:
-            while path and path not in self.places:
-                path = path[:-1]
-            return self.places.get(path, (self.line, self.start_column))
-        offset = locate(self.text, path, self.start)
-        before = self.text[self.start : offset]
-        newlines = before.count("\n")
-        if newlines:
-            return self.line + newlines, len(before) - before.rfind("\n")
-        return self.line, self.start_column + len(before)
 
 
 @dataclass(frozen=True)

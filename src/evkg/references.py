@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from heapq import nsmallest
+from types import MappingProxyType
+from typing import Final
 
+from evkg.errors import excerpt
 from evkg.finding import Finding
 from evkg.jsontext import Json
+from evkg.namespaces import EVKG
 from evkg.record import ENVELOPE, LINKED_ID, Record
 from evkg.scalar import Path
 from evkg.vocabulary import PARTS, Term, Vocabulary
 
-#: For how many unknown ids the nearest known ids are looked up (count); it is slow in large data sets.
-_LOOKUPS = 50
+#: For how many unknown ids the nearest known ids are looked up (count): a broken data set must not take for ever.
+LOOKUPS: Final = 50
+#: How many known ids are compared letter by letter with an unknown one (count): those that share most of its parts.
+_COMPARED: Final = 200
+_ADD: Final = "Add the record, or correct the id."
+_TARGET: Final = "Write the id of a record or the key of a metric."
 #: Words that claims use where they are about no single field.
 _FREE_FIELDS = frozenset({"reported_finding", "tables_not_extracted"})
 
@@ -25,9 +37,13 @@ def references_of(record: Record, vocabulary: Vocabulary) -> Iterator[tuple[Path
     for index, link in enumerate(links if isinstance(links, list) else ()):
         if isinstance(link, dict):
             yield ("links", index, "target_id"), str(link["target_id"])
+    yield from _within(record.attributes, ("attributes",), _declared(vocabulary, record.kind), vocabulary)
+
+
+@lru_cache(maxsize=64)
+def _declared(vocabulary: Vocabulary, kind: str) -> Mapping[str, Term]:
     on_record = {term.record_key: term for term in vocabulary.terms.values() if term.section == "record"}
-    declared = {**on_record, **vocabulary.attributes[record.kind]}
-    yield from _within(record.attributes, ("attributes",), declared, vocabulary)
+    return {**on_record, **vocabulary.attributes[kind]}
 
 
 def _within(
@@ -75,10 +91,9 @@ class ReferenceChecker:
             for record_id, status in (statuses or {}).items()
             if status.strip().casefold() in ("excluded", "superseded")
         }
-        self._lookups = 0
 
     def check(self, record: Record) -> Iterator[Finding]:
-        """A finding for each reference of a record that leads nowhere, with the nearest ids, or should not be made."""
+        """A finding for each reference of a record that leads nowhere (see `name_nearest`), or should not be made."""
         for path, target in references_of(record, self._vocabulary):
             if target not in self._ids:
                 yield self._unknown(record, path, target)
@@ -93,7 +108,7 @@ class ReferenceChecker:
 
     def _unknown(self, record: Record, path: Path, target: str) -> Finding:
         severity = "info" if self._is_open else "violation"
-        return record.finding(severity, "unknown-id", path, f"No record has the id {target!r}.", self._fix(target))
+        return record.finding(severity, "unknown-id", path, f"No record has the id {excerpt(target)!r}.", _ADD)
 
     def _claim(self, record: Record) -> Iterator[Finding]:
         """The field of a claim: a link to a record that exists, or a field that its subjects can have."""
@@ -108,7 +123,7 @@ class ReferenceChecker:
         kinds = {self._kinds.get(target) for relation, target in _links(record) if relation == "subject"} - {None}
         if field in _FREE_FIELDS or not kinds or any(self._has(str(kind), field) for kind in kinds):
             return
-        message = f"The claim is about {field!r}, which is not a field of its subjects."
+        message = f"The claim is about {excerpt(field)!r}, which is not a field of its subjects."
         first = field.partition(".")[0]
         known = [*ENVELOPE, *(key for kind in sorted(map(str, kinds)) for key in self._vocabulary.attributes[kind])]
         close = difflib.get_close_matches(first, known, n=1, cutoff=0.7)
@@ -133,24 +148,91 @@ class ReferenceChecker:
             here: Path = ("attributes", "evidence_concerns", index)
             source_id, targets = concern.get("source_id"), concern.get("targets")
             if isinstance(source_id, str) and source_id != record.id:
-                message = f"This concern names {source_id!r}, but stands on {record.id!r} and counts for that."
+                message = f"This concern names {excerpt(source_id)!r}, but stands on {record.id!r} and counts for that."
                 fix = "Move the concern to the record of the source that it names, or correct source_id."
                 yield record.finding("warning", "concern-of-other-source", (*here, "source_id"), message, fix)
             for place, target in enumerate(targets if isinstance(targets, list) else ()):
                 if isinstance(target, str) and target.strip() and target not in self._ids and target not in metrics:
                     message = (
-                        f"{target!r} is neither the id of a record nor the key of a metric, so nothing is affected."
+                        f"{excerpt(target)!r} is neither the id of a record "
+                        "nor the key of a metric, so nothing is affected."
                     )
-                    fix = self._fix(target, metrics)
-                    yield record.finding("warning", "unknown-target", (*here, "targets", place), message, fix)
+                    yield record.finding("warning", "unknown-target", (*here, "targets", place), message, _TARGET)
 
-    def _fix(self, target: str, words: Collection[str] = ()) -> str:
-        if (words or not self._is_open) and self._lookups < _LOOKUPS:
-            self._lookups += 1
-            close = difflib.get_close_matches(target, sorted({*self._ids, *words}), n=3, cutoff=0.7)
-            if close:
-                return f"Nearest {'ids and keys' if words else 'ids'}: {', '.join(close)}."
-        return "Add the record, or correct the id." if not words else "Write the id of a record or the key of a metric."
+
+def name_nearest(
+    findings: Sequence[Finding],
+    kinds: Mapping[str, str],
+    vocabulary: Vocabulary,
+    *,
+    is_open: bool = False,
+    wanted: Mapping[str, str] = MappingProxyType({}),
+) -> list[Finding]:
+    """The findings, the first `LOOKUPS` on unknown ids, unknown targets and wrong kinds with the nearest known ids.
+
+    `kinds` are those of all records, by id; `wanted` maps a rule on what a link leads to to the IRI of its class.
+
+    >>> from evkg.vocabulary import load_vocabulary
+    >>> finding = Finding("violation", "unknown-id", "No record has the id 'gena-ln'.", value="gena-ln", fix=_ADD)
+    >>> name_nearest([finding], {"gena-lm": "model", "other": "model"}, load_vocabulary())[0].fix
+    'Nearest ids: gena-lm.'
+    """
+    found = [*findings]
+    metrics = vocabulary.schemes["metric"].concepts
+    left = LOOKUPS
+    nearest: dict[str, Nearest] = {}
+    for index, finding in enumerate(found):
+        is_target = finding.rule == "unknown-target" and finding.fix == _TARGET
+        is_unknown = finding.rule == "unknown-id" and finding.fix == _ADD and not is_open
+        if not left or not (is_target or is_unknown or finding.rule in wanted):
+            continue
+        left -= 1
+        noun = "ids and keys" if is_target else "ids"
+        group = wanted.get(finding.rule, noun)
+        if group not in nearest:
+            words = {*kinds, *metrics} if is_target else _of_class(wanted.get(finding.rule), kinds, vocabulary)
+            nearest[group] = Nearest(words)
+        word = (finding.value or "").split(":", 2)[-1] if finding.field == "attributes.field" else finding.value or ""
+        if close := nearest[group].to(word):
+            before = f"{finding.fix} " if finding.rule in wanted and finding.fix else ""
+            found[index] = replace(finding, fix=f"{before}Nearest {noun}: {', '.join(close)}.")
+    return found
+
+
+def _of_class(iri: str | None, kinds: Mapping[str, str], vocabulary: Vocabulary) -> Iterable[str]:
+    """The ids of the records whose kind or group of kinds is a class; all without one."""
+    if iri is None:
+        return kinds
+    name = iri.removeprefix(EVKG)
+    fits = {kind for kind, own in vocabulary.kinds.items() if name in (own, vocabulary.groups[own])}
+    return (record_id for record_id, kind in kinds.items() if kind in fits)
+
+
+class Nearest:
+    """Finds the known words that come closest to one: only those that share its parts are compared letter by letter.
+
+    >>> Nearest(["gena-lm", "dart-eval"]).to("gena-ln")
+    ['gena-lm']
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._words = sorted(words)
+        self._by_part: dict[str, list[int]] = {}
+        for index, word in enumerate(self._words):
+            for part in {word[i : i + 3] for i in range(len(word) - 2)}:
+                self._by_part.setdefault(part, []).append(index)
+
+    def to(self, word: str) -> list[str]:
+        """At most three words, the closest first."""
+        shared: Counter[int] = Counter()
+        for part in {word[i : i + 3] for i in range(len(word) - 2)}:
+            shared.update(self._by_part.get(part, ()))
+        # By how many parts are shared, then by how close the length is; short words share none.
+        ranked = nsmallest(
+            _COMPARED, shared.items(), key=lambda item: (-item[1], abs(len(self._words[item[0]]) - len(word)), item[0])
+        )
+        candidates = [self._words[index] for index, _ in ranked] if len(word) > 3 else self._words
+        return difflib.get_close_matches(word, sorted(candidates), n=3, cutoff=0.7)
 
 
 def _links(record: Record) -> Iterator[tuple[str, str]]:

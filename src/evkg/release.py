@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +21,8 @@ from evkg.errors import (
     excerpt,
 )
 from evkg.jsontext import Json, decode_json
+from evkg.manifest import MANIFEST as MANIFEST
+from evkg.manifest import read_manifest
 from evkg.namespaces import PREFIXES
 from evkg.record import Origin, Record, make_record
 from evkg.sparql import Value, bind, names_dataset, read_query
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     import rdflib
 
 #: The files of a release, by what they hold.
-MANIFEST: Final = "manifest.json"
 GRAPH: Final = "graph.nq"
+GRAPH_INDEX: Final = "graph.index.tsv"
 RECORDS: Final = "records.jsonl"
 INDEX: Final = "records.index.tsv"
 REPORT_JSON: Final = "validation.json"
@@ -41,11 +42,6 @@ REPORT_TURTLE: Final = "validation.ttl"
 STORE: Final = "store"
 #: The pointer to the newest release beside the release folders.
 CURRENT: Final = "current"
-#: The format of the manifest that this code reads, and the keys that every manifest has.
-FORMAT: Final = 1
-_NEEDED: Final = {"release_id": str, "base_iri": str, "dataset": dict, "conforms": bool, "counts": dict, "files": dict}
-_COUNTS: Final = ("records", "quads", "violations", "warnings", "infos")
-_BASE: Final = re.compile(r"https?://[^\s<>\"{}|^`\\?#\x00-\x20]+/")
 
 
 class Release:
@@ -248,35 +244,6 @@ def find_release(name: str | Path) -> Path:
     except OSError as error:
         raise ReleaseError(f"There is no release at {name}: {error.strerror or error}.") from error
     raise ReleaseError(f"There is no release at {name}. Make one with: evkg build")
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a release folder.
-
-    Raises: ReleaseError: it is missing, broken, or of another format.
-    """
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        if manifest["format"] != FORMAT:
-            raise ReleaseError(f"{folder} has format {manifest['format']}; this evkg reads {FORMAT}.")
-        if wrong := _wrong(manifest):
-            raise ReleaseError(f"{folder / MANIFEST} is damaged: {', '.join(wrong)} is missing or cannot be right.")
-        return cast("dict[str, Any]", manifest)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ReleaseError(f"{folder / MANIFEST} cannot be read: {error}") from error
-
-
-def _wrong(manifest: Mapping[str, Any]) -> list[str]:
-    """The facts of a manifest that no build writes so."""
-    wrong = [key for key, kind in _NEEDED.items() if type(manifest.get(key)) is not kind]
-    if "base_iri" not in wrong and not _BASE.fullmatch(manifest["base_iri"]):
-        wrong.append("base_iri")
-    if "counts" not in wrong:
-        counts = manifest["counts"]
-        wrong += [f"counts.{key}" for key in _COUNTS if type(counts.get(key)) is not int or counts[key] < 0]
-        if not isinstance(counts.get("kinds"), dict):
-            wrong.append("counts.kinds")
-    return wrong
 
 
 def _rdflib_store(store: ox.Store) -> Any:

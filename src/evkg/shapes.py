@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evkg.errors import VocabularyError
-from evkg.namespaces import RDFS, SH, SKOS
+from evkg.namespaces import RDF, RDFS, SH, SKOS
 from evkg.vocabulary import data_folder
 
 if TYPE_CHECKING:
@@ -85,6 +85,19 @@ class Shapes:
         return tuple(found)
 
     @cached_property
+    def prefixes(self) -> Mapping[str, str]:
+        """Prefix -> namespace, as the files declare them; of two with one prefix the last."""
+        import pyoxigraph as ox
+
+        found: dict[str, str] = {}
+        for file in self.files:
+            parser = ox.parse(path=str(file), format=ox.RdfFormat.TURTLE, base_iri=file.absolute().as_uri())
+            for _ in parser:
+                pass
+            found |= parser.prefixes
+        return found
+
+    @cached_property
     def ntriples(self) -> str:
         """All shapes as N-Triples."""
         import pyoxigraph as ox
@@ -110,6 +123,28 @@ class Shapes:
     def one(self, shape: str, predicate: str) -> str | None:
         """The value of a property of a shape, if it has one."""
         return self._named.get((shape, predicate))
+
+    @cached_property
+    def wanted_classes(self) -> Mapping[str, str]:
+        """Rule -> IRI of the class that what it looks at must belong to, where a rule is an `sh:or` over an `sh:class`.
+
+        >>> Shapes().wanted_classes["result-evaluation-kind"]
+        'https://w3id.org/evkg/ontology#Evaluation'
+        """
+        by_predicate: dict[str, dict[str, str]] = {}
+        for triple in self.triples:
+            by_predicate.setdefault(triple.predicate.value, {})[str(triple.object)] = str(triple.subject)
+        cell_of, before = by_predicate.get(RDF + "first", {}), by_predicate.get(RDF + "rest", {})
+        found: dict[str, str] = {}
+        for triple in self.triples:
+            if triple.predicate.value == SH + "class":
+                cell = cell_of.get(str(triple.subject), "")
+                while cell in before:
+                    cell = before[cell]
+                shape = by_predicate.get(SH + "or", {}).get(cell)
+                if shape is not None:
+                    found[shape.strip("<>").rpartition("#")[2]] = str(triple.object).strip("<>")
+        return found
 
     @cached_property
     def target_classes(self) -> frozenset[str]:

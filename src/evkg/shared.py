@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
 from evkg.convert import quote_literal
 from evkg.namespaces import EVKG, PROV, RDF, RDFS, SKOS, SPDX, XSD, graph_iri
 from evkg.vocabulary import Vocabulary
+
+
+def shared_nodes(triples: Iterable[str], base: str) -> frozenset[tuple[str, str]]:
+    """(group, key) of the artifacts and agents that triples name as objects.
+
+    >>> shared_nodes(["<urn:s> <urn:p> <https://w3id.org/evkg/agent/codex>"], "https://w3id.org/evkg/")
+    frozenset({('agent', 'codex')})
+    """
+    found = set()
+    for triple in triples:
+        if triple.endswith(">") and ("artifact/" in triple or "agent/" in triple):
+            value = triple.split(" ", 2)[2]  # the same characters in a text are no node
+            for group in ("artifact", "agent"):
+                if value.startswith(f"<{base}{group}/") and "#" not in value:
+                    found.add((group, value[len(base) + len(group) + 2 : -1]))
+    return frozenset(found)
 
 
 class SharedNodes:
@@ -17,21 +32,12 @@ class SharedNodes:
     def __init__(self, vocabulary: Vocabulary, base: str) -> None:
         self._vocabulary = vocabulary
         self._base = base
-        # Only as the object of a quad: the same characters in a text are no node.
-        self._pattern = re.compile(rf"<[^>]*> <[^>]*> <{re.escape(base)}(artifact|agent)/([^>#]+)> <")
-        self._seen: set[tuple[str, str]] = set()
 
-    def note(self, lines: list[str]) -> None:
-        """Remember the artifacts and agents that these quads name."""
-        for line in lines:
-            if ("artifact/" in line or "agent/" in line) and (found := self._pattern.match(line)):
-                self._seen.add((found.group(1), found.group(2)))
-
-    def quads(self) -> list[str]:
+    def quads(self, nodes: Iterable[tuple[str, str]]) -> list[str]:
         """The N-Quads lines that describe them, sorted."""
         graph = f"<{graph_iri(self._base, 'shared')}> ."
         lines: list[str] = []
-        for group, key in self._seen:
+        for group, key in {*nodes}:
             iri = f"{self._base}{group}/{key}"
             describe = self._artifact if group == "artifact" else self._agent
             lines.extend(f"{statement} {graph}" for statement in describe(iri, key))

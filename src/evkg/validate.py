@@ -39,8 +39,18 @@ _SEVERITY: Final[Mapping[str, Severity]] = {
 }
 
 
-#: A record with its N-Quads lines.
+#: A record with its triples: `s p o` texts, sorted.
 Converted = tuple[Record, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A record of the sample: what decides whether it is chosen, its triples and the results of the fast validator."""
+
+    rank: bytes
+    record_id: str
+    triples: tuple[str, ...]
+    results: frozenset[Result]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +59,24 @@ class Found:
 
     pairs: list[tuple[Result, Finding]]
     apart: list[Finding]
+    sample: list[Probe]
 
 
 class Validation:
     """Runs the shapes over the records of one data set, batch by batch.
 
-    `classes` are the local names of the classes of every thing that a link may reach, by record id.
+    `classes` are the local names of the classes of every thing that a link may reach, by record id. With
+    `is_normative` pySHACL checks every record; then all of them make one batch.
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, base: str, shapes: Shapes, classes: Mapping[str, str], engine: Engine = "auto"
+        self,
+        vocabulary: Vocabulary,
+        base: str,
+        shapes: Shapes,
+        classes: Mapping[str, str],
+        *,
+        is_normative: bool = False,
     ) -> None:
         self._vocabulary = vocabulary
         self._base = base
@@ -67,9 +85,12 @@ class Validation:
         self._places = Places(vocabulary, base)
         self._normative = NormativeValidator(shapes)
         self._fast = FastValidator(shapes)
-        self._sample: list[tuple[bytes, Converted, list[Result]]] = []
-        #: Whether pySHACL checks every record; then all of them make one batch.
-        self.is_normative = engine == "pyshacl" or (engine == "auto" and len(classes) <= SMALL)
+        self._is_normative = is_normative
+
+    def warm(self) -> None:
+        """Read the shapes now, so that processes which are forked from here need not."""
+        if not self._is_normative:
+            self._fast.run([])
 
     def check(self, batch: Sequence[Converted]) -> Found:
         """Findings on the records of a batch, each at its field, and the results behind them.
@@ -79,29 +100,26 @@ class Validation:
 
         Raises: VocabularyError: a shape is broken.
         """
-        lines = [line for _, own in batch for line in own]
-        everything = [*lines, *self._types(lines)]
         names = {record.id: record for record, _ in batch}
-        run = self._normative.run if self.is_normative else self._fast.run
-        results = [result for result in run(_without_graph(everything)) if not self._is_other(result, names)]
-        if not self.is_normative:
-            self._choose(batch, results)
+        run = self._normative.run if self._is_normative else self._fast.run
+        results = run(self._graph(own for _, own in batch), lambda focus: self._is_own(focus, names))
         finder = _Finder(names, self._places, self._base, self._shapes, self._vocabulary.schemes)
         pairs = [(result, finder.finding(result)) for result in results]
-        return Found(pairs, [*_unchecked(names.values(), self._vocabulary, self._shapes)])
+        sample = [] if self._is_normative else self._choose(batch, results)
+        return Found(pairs, [*_unchecked(names.values(), self._vocabulary, self._shapes)], sample)
 
-    def finish(self) -> None:
-        """Check the sample with pySHACL as well.
+    def confirm(self, sample: Iterable[Probe]) -> None:
+        """Check the records of a sample with pySHACL as well: the `SAMPLE` that rank lowest.
 
         Raises: EngineDisagreementError: the results on a record differ; names it.
         """
-        if not self._sample:
+        probes = nsmallest(SAMPLE, sample, key=lambda probe: probe.rank)
+        if not probes:
             return
-        lines = [line for _, (_, own), _ in self._sample for line in own]
-        names = {record.id: record for _, (record, _), _ in self._sample}
-        normative = self._normative.run(_without_graph([*lines, *self._types(lines)]))
-        expected = {result for result in normative if not self._is_other(result, names)}
-        given = {result for _, _, results in self._sample for result in results}
+        names = {probe.record_id for probe in probes}
+        graph = self._graph(probe.triples for probe in probes)
+        expected = set(self._normative.run(graph, lambda focus: self._is_own(focus, names)))
+        given = {result for probe in probes for result in probe.results}
         if expected != given:
             result = min(expected ^ given, key=Result.order)
             raise EngineDisagreementError(
@@ -109,40 +127,53 @@ class Validation:
                 "Run with --engine pyshacl, and report this."
             )
 
-    def _choose(self, batch: Sequence[Converted], results: Sequence[Result]) -> None:
-        """Keep the records of the sample so far: those whose content hashes lowest."""
-        own: dict[str, list[Result]] = {}
+    def _choose(self, batch: Sequence[Converted], results: Sequence[Result]) -> list[Probe]:
+        """The records of the sample so far: those whose content hashes lowest."""
+        ranked = ((rank(pair[0].content_sha256), pair) for pair in batch)
+        chosen = nsmallest(SAMPLE, ranked, key=lambda entry: entry[0])
+        own: dict[str, set[Result]] = {pair[0].id: set() for _, pair in chosen}
         for result in results:
             place = self._places.of_node(result.focus)
-            own.setdefault(place[0] if place else "", []).append(result)
-        ranked = [
-            (hashlib.sha256(pair[0].content_sha256.encode()).digest(), pair, own.get(pair[0].id, [])) for pair in batch
-        ]
-        self._sample = nsmallest(SAMPLE, [*self._sample, *ranked], key=lambda entry: entry[0])
+            if place is not None and place[0] in own:
+                own[place[0]].add(result)
+        return [Probe(rank, record.id, tuple(triples), frozenset(own[record.id])) for rank, (record, triples) in chosen]
 
-    def _types(self, lines: Iterable[str]) -> list[str]:
-        """The types of the things that these quads link to, as quads: class constraints need them."""
-        things = f"<{self._base}id/"
+    def _graph(self, records: Iterable[Sequence[str]]) -> list[str]:
+        """N-Triples lines: the triples of records, and the types of what they link to, for class constraints."""
         found: set[str] = set()
-        for line in lines:
-            _, _, rest = line.split(" ", 2)
-            if rest.startswith(things):
-                found.add(rest[len(things) : rest.index(">")])
-        return [
-            f"{things}{name}> <{RDF}type> <{EVKG}{self._classes[name]}> <{self._base}> ."
-            for name in sorted(found)
-            if name in self._classes
-        ]
+        lines: list[str] = []
+        for triples in records:
+            lines.extend([f"{triple} ." for triple in triples])
+            found |= linked_ids(triples, self._base)
+        for name in sorted(found):
+            if name in self._classes:
+                lines.append(f"<{self._base}id/{name}> <{RDF}type> <{EVKG}{self._classes[name]}> .")
+        return lines
 
-    def _is_other(self, result: Result, names: Container[str]) -> bool:
-        """Whether a result is about a record that is not in a batch."""
-        place = self._places.of_node(result.focus)
-        return place is not None and place[0] not in names
+    def _is_own(self, focus: str, names: Container[str]) -> bool:
+        """Whether a focus node belongs to one of these records, or to none at all."""
+        place = self._places.of_node(focus)
+        return place is None or place[0] in names
 
 
-def _without_graph(lines: Iterable[str]) -> Iterator[str]:
-    """N-Triples lines of N-Quads lines."""
-    return (f"{line[: line.rindex(' <')]} ." for line in lines)
+def rank(content_sha256: str) -> bytes:
+    """What decides whether a record is of the sample: it follows from its content alone."""
+    return hashlib.sha256(content_sha256.encode()).digest()
+
+
+def linked_ids(triples: Iterable[str], base: str) -> set[str]:
+    """The ids of the records whose things are objects of triples, `s p o` texts.
+
+    >>> linked_ids(["<urn:s> <urn:p> <https://w3id.org/evkg/id/gena-lm>"], "https://w3id.org/evkg/")
+    {'gena-lm'}
+    """
+    begin = f" <{base}id/"
+    found = set()
+    for triple in triples:
+        place = triple.rfind(begin)
+        if place > 0 and triple.endswith(">") and '"' not in triple[place:]:
+            found.add(triple[place + len(begin) : -1])
+    return found
 
 
 def _unchecked(records: Iterable[Record], vocabulary: Vocabulary, shapes: Shapes) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, Protocol
 
 from evkg.jsontext import Json, encode_json
@@ -35,6 +36,7 @@ def is_excluded(status: Json) -> bool:
     return status is not None and "excluded" in encode_json(status).casefold()
 
 
+@lru_cache(maxsize=4096)  # large data sets have few statuses
 def _bare(text: str) -> str:
     return re.sub(r"[\W_]+", "", text).casefold()
 
