@@ -10,18 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evkg.finding import (
-    EXAMPLES_PER_RULE,
     Finding,
     Severity,
     Summary,
     printable,
     render_json,
-    render_text,
     sort_findings,
     summarise,
 )
-
-ODD = "\x1b[31mred\x1b[0m\r\x07\x00\u202e\u2028\x9b\ud800"
 
 
 def finding(severity: Severity = "warning", rule: str = "rule", **parts: object) -> Finding:
@@ -75,47 +71,6 @@ def test_the_report_in_json_has_every_field_of_a_finding_and_the_counts() -> Non
         "findings": [fields],
         "summary": {"records": 1, "violations": 1, "warnings": 0, "infos": 0},
     }
-
-
-def test_the_report_in_text_groups_by_rule_and_shows_the_fix_once() -> None:
-    many = [finding(rule="gap", file="a.yaml", line=n, record=f"r{n}", field="x", fix="Write it.") for n in (1, 2)]
-    text = render_text([finding("violation", "syntax", file="b.yaml", line=9), *many], records=2)
-    assert text == (
-        "violation  syntax (1)\n"
-        "  b.yaml:9\n"
-        "    it is wrong\n"
-        "\n"
-        "warning  gap (2)\n"
-        "  a.yaml:1  r1  x\n"
-        "    it is wrong\n"
-        "    → Write it.\n"
-        "  a.yaml:2  r2  x\n"
-        "\n"
-        "2 records: 1 violation, 2 warnings, 0 infos"
-    )
-
-
-def test_five_thousand_findings_of_one_rule_are_a_short_report_and_full_lists_them() -> None:
-    many = [finding("violation", "gap", file="a.yaml", line=n) for n in range(5000)]
-    text = render_text(many, records=5000)
-    assert len(text.splitlines()) < 60
-    assert f"… and {5000 - EXAMPLES_PER_RULE} more like these" in text
-    assert len(render_text(many, records=5000, full=True).splitlines()) > 5000
-
-
-def test_no_findings_is_one_line() -> None:
-    assert render_text([], records=1) == "1 record: 0 violations, 0 warnings, 0 infos"
-
-
-def test_no_text_of_a_record_steers_the_terminal() -> None:
-    item = finding(message=f"a{ODD}\nb", record=ODD, field=ODD, file=ODD, value=ODD, fix=f"c{ODD}")
-    for line in render_text([item], records=1).split("\n"):
-        assert line.isprintable(), line
-    assert not render_text([finding(record=ODD)], records=1).count("\x1b")
-
-
-def test_a_message_of_two_lines_stays_two_lines() -> None:
-    assert "    one\n    two\n" in render_text([finding(message="one\ntwo")], records=1)
 
 
 @pytest.mark.parametrize(
