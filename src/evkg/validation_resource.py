@@ -1,0 +1,57 @@
+"""The route `/validation`: the report of a release in numbers, as a page, JSON, or the completeness table as CSV."""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+
+from evkg.endpoint import accepted, not_acceptable
+from evkg.errors import excerpt
+from evkg.etag import not_modified
+from evkg.gaps import By
+from evkg.negotiate import Variant, choose
+from evkg.problem import RequestError
+from evkg.service import Service
+
+VARIANTS: Final = (
+    Variant("text/html", "html"),
+    Variant("application/json", "json"),
+    Variant("text/csv", "csv"),
+)
+_BY: Final = ("kind", "source", "field")
+
+
+def add_validation(app: FastAPI, service: Service) -> None:
+    """Add the route; without a release there is no report."""
+    release = service.release
+    if release is None:
+        return
+    from evkg.validation_page import Validation
+
+    validation = Validation(release)
+
+    @app.get("/validation")
+    def validated(request: Request) -> Response:
+        """Findings by rule, completeness `by` kind, source or field; `format` (html, json, csv) outranks Accept."""
+        by = request.query_params.get("by", "kind")
+        if by not in _BY:
+            raise RequestError(400, f"by must be one of {', '.join(_BY)}, not {excerpt(by, 40)!r}.")
+        variant = _variant(request.query_params.get("format"), accepted(request))
+        headers = {"Content-Type": variant.content_type, **service.cache_headers("validation", by, variant.format_name)}
+        unchanged = not_modified(request, headers)
+        return unchanged or Response(validation.text(cast("By", by), variant.format_name), headers=headers)
+
+
+def _variant(name: str | None, accept: str | None) -> Variant:
+    if name is None:
+        chosen = choose(accept, VARIANTS)
+        if chosen is None:
+            raise not_acceptable(VARIANTS, "The validation report")
+        return chosen
+    for variant in VARIANTS:
+        if variant.format_name == name:
+            return variant
+    raise RequestError(400, f"There is no format {excerpt(name, 40)!r} of this page; there are html, json, csv.")
