@@ -1,6 +1,6 @@
-"""The SPARQL endpoint: the protocol's requests read, answered by the workers, and described.
+"""The SPARQL endpoint: the protocol's requests read, answered by the workers.
 
-Source: SPARQL 1.1 Protocol, section 2.1 (query operation); SPARQL 1.1 Service Description.
+Source: SPARQL 1.1 Protocol, section 2.1 (query operation).
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl
 
-import pyoxigraph as ox
+from fastapi import FastAPI
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.routing import Route
 
-from evkg.errors import excerpt
-from evkg.namespaces import PREFIXES
+from evkg.errors import ReleaseError, excerpt
+from evkg.etag import make_tag, not_modified
 from evkg.negotiate import GRAPHS, TABLES, Variant, choose
 from evkg.problem import RequestError
-from evkg.store import GRAPH_FORMATS
-from evkg.worker import Answer, QueryWorkers, WorkersBusyError
+from evkg.serialization import rewrite_turtle
+from evkg.service import Service, render_service
+from evkg.worker import Answer
 
 FORM: Final = "application/x-www-form-urlencoded"
 DIRECT: Final = "application/sparql-query"
@@ -32,64 +33,8 @@ UPDATE: Final = "application/sparql-update"
 BODY_BYTES: Final = 1 << 20
 _DRAINED_BYTES: Final = 16 << 20
 _MOST_PARAMETERS: Final = 1000
-
-#: Source: https://www.w3.org/ns/formats/
-_FORMAT_NAMES: Final = (
-    *("SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV"),
-    *("Turtle", "N-Triples", "JSON-LD", "RDF_XML"),
-)
-
-
-#: Answers go out in pieces of this size; the next one when the client has taken the one before.
-_PIECE_BYTES: Final = 64 << 10
-#: How long a client may leave a piece untaken (seconds).
-_PIECE_SECONDS: Final = 60.0
-
-
-class Outbox:
-    """The answers that wait until their clients have read them: together no more than so many bytes.
-
-    Answers of one piece do not count: they are handed to the system at once.
-    """
-
-    def __init__(self, limit: int = 256 << 20) -> None:
-        self.limit = limit
-        self.size = 0
-
-    def response(self, body: bytes, content_type: str) -> Response:
-        """The response with this body; it must be sent, which gives the room back.
-
-        Raises: WorkersBusyError: too much waits already.
-        """
-        if len(body) <= _PIECE_BYTES:
-            return Response(body, headers={"Content-Type": content_type})
-        if self.size + len(body) > self.limit:
-            raise WorkersBusyError("Too many long answers wait until their clients read them. Try again in a moment.")
-        self.size += len(body)
-        return _LongResponse(self, body, content_type)
-
-
-class _LongResponse(Response):
-    """A response that is sent piece by piece."""
-
-    def __init__(self, outbox: Outbox, body: bytes, content_type: str) -> None:
-        super().__init__(body, headers={"Content-Type": content_type})
-        self._outbox = outbox
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        size = len(self.body)
-        try:
-            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            for start in range(0, size, _PIECE_BYTES):
-                end = start + _PIECE_BYTES
-                piece = {"type": "http.response.body", "body": self.body[start:end], "more_body": end < size}
-                async with asyncio.timeout(_PIECE_SECONDS):
-                    await send(piece)
-        except TimeoutError:
-            raise ClientDisconnect from None
-        finally:
-            self.body = b""
-            self._outbox.size -= size
+#: A query that holds one of these may have another answer each time; so may one whose words are escaped.
+_FLEETING: Final = re.compile(r"NOW|RAND|UUID|BNODE|\\u", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +46,30 @@ class Call:
     named_graphs: tuple[str, ...] = ()
 
 
+def add_endpoint(app: FastAPI, service: Service) -> None:
+    """Add the route of the endpoint; with a slash at its end it is the same."""
+
+    async def sparql(request: Request) -> Response:
+        call = await read_call(request)
+        if call.query is None:
+            return graph_response(request, render_service(service), "The service description")
+        return await answer_call(request, service, call)
+
+    # Bare routes: this is the hot one.
+    app.router.routes += [Route(path, sparql, methods=["GET", "POST"]) for path in ("/sparql", "/sparql/")]
+
+
 async def read_call(request: Request) -> Call:
     """The call in a GET or POST request; unknown parameters are ignored.
 
     Raises: RequestError: two queries, an update, a wrong media type, too long, or no UTF-8.
     """
-    parameters = _parameters(request.scope["query_string"])
+    parameters = read_parameters(request.scope["query_string"])
     if request.method == "POST":
         media_type = _media_type(request)
         body = await _read_body(request)
         if media_type == FORM:
-            parameters += _parameters(body)
+            parameters += read_parameters(body)
         else:
             parameters.append(("query", _text(body)))
     queries = [value for name, value in parameters if name == "query"]
@@ -133,10 +91,15 @@ def _media_type(request: Request) -> str:
     media_type = media_type.strip().lower()
     if media_type not in (FORM, DIRECT):
         update = "Updates are refused: the graph is read-only. " if media_type == UPDATE else ""
-        raise RequestError(415, f"{update}Send a query as {DIRECT}, or as {FORM} with the parameter 'query'.")
+        message = f"{update}Send a query as {DIRECT}, or as {FORM} with the parameter 'query'."
+        raise RequestError(415, message, {"Accept-Post": f"{DIRECT}, {FORM}"})
     charset = re.search(r"charset\s*=\s*\"?([\w-]+)", rest, re.IGNORECASE)
     if charset and charset[1].lower() not in ("utf-8", "utf8", "us-ascii"):
         raise RequestError(415, f"A query is sent in UTF-8, not in {excerpt(charset[1])}.")
+    coding = request.headers.get("content-encoding", "identity").strip().lower()
+    if coding != "identity":
+        message = f"A query is sent as it is, not compressed with {excerpt(coding)}."
+        raise RequestError(415, message, {"Accept-Encoding": "identity"})
     return media_type
 
 
@@ -161,7 +124,14 @@ def _text(data: bytes) -> str:
         raise RequestError(400, f"The request is not UTF-8: {error.reason} at byte {error.start}.") from error
 
 
-def _parameters(data: bytes) -> list[tuple[str, str]]:
+def read_parameters(data: bytes) -> list[tuple[str, str]]:
+    """The names and values in a query string or form, in their order; a name may come again.
+
+    Raises: RequestError: no percent-encoded UTF-8, or more than 1000.
+
+    >>> read_parameters(b"default&graph=urn%3Aa")
+    [('default', ''), ('graph', 'urn:a')]
+    """
     try:
         pairs = parse_qsl(data.decode("ascii"), True, errors="strict", max_num_fields=_MOST_PARAMETERS)
     except UnicodeDecodeError as error:
@@ -176,26 +146,49 @@ def accepted(request: Request) -> str | None:
     return ", ".join(request.headers.getlist("accept")) or None
 
 
-async def answer_call(request: Request, call: Call, workers: QueryWorkers, outbox: Outbox) -> Response:
+async def answer_call(request: Request, service: Service, call: Call) -> Response:
     """The response to a call with a query. If the client goes away meanwhile, its query is killed.
 
-    Raises: RequestError: 406, with what is to be had. And the errors of `QueryWorkers.run` and `Outbox`.
+    A client that has the answer of this release to this very query is told so, without running it again.
+
+    Raises: RequestError: 406, with what is to be had. And the errors of `run_call` and `Outbox`.
     """
     accept = accepted(request)
     table, graph = choose(accept, TABLES), choose(accept, GRAPHS)
-    run = workers.run(
+    headers: dict[str, str] = {}
+    query = call.query or ""
+    if request.method == "GET" and not _FLEETING.search(query):
+        types = [variant.media_type if variant else "" for variant in (table, graph)]
+        graphs = ("default", *call.default_graphs, "named", *call.named_graphs)
+        headers = service.cache_headers("query", *types, query, *graphs)
+        is_asked = "ETag" in headers and request.headers.get("if-none-match") != "*" and service.is_there()
+        if is_asked and (unchanged := not_modified(request, headers)):
+            return unchanged
+    answer = await run_call(request, service, call, table, graph)
+    is_graph = answer.form in ("CONSTRUCT", "DESCRIBE")
+    variant = graph if is_graph else table
+    if variant is None:
+        raise not_acceptable(GRAPHS if is_graph else TABLES, answer.form)
+    return service.outbox.response(answer.body, {**headers, "Content-Type": variant.content_type})
+
+
+async def run_call(
+    request: Request, service: Service, call: Call, table: Variant | None, graph: Variant | None
+) -> Answer:
+    """The answer of a worker to a call, unless the client goes away meanwhile.
+
+    Raises: ReleaseError: what is served is gone. ClientDisconnect. And the errors of `QueryWorkers.run`.
+    """
+    if not service.is_there():
+        raise ReleaseError(f"{service.store} is gone.")
+    run = service.workers.run(
         call.query or "",
         default_graphs=call.default_graphs,
         named_graphs=call.named_graphs,
         table_format=table.format_name if table else None,
         graph_format=graph.format_name if graph else None,
     )
-    answer = await _unless_gone(request, asyncio.ensure_future(run))
-    is_graph = answer.form in ("CONSTRUCT", "DESCRIBE")
-    variant = graph if is_graph else table
-    if variant is None:
-        raise not_acceptable(GRAPHS if is_graph else TABLES, answer.form)
-    return outbox.response(answer.body, variant.content_type)
+    return await _unless_gone(request, asyncio.ensure_future(run))
 
 
 async def _unless_gone(request: Request, run: asyncio.Future[Answer]) -> Answer:
@@ -221,41 +214,18 @@ def not_acceptable(variants: tuple[Variant, ...], what: str) -> RequestError:
     >>> str(not_acceptable(TABLES[:2], "ASK"))
     'ASK can be had as application/sparql-results+json, application/sparql-results+xml.'
     """
-    return RequestError(406, f"{what} can be had as {', '.join(variant.media_type for variant in variants)}.")
+    types = [variant.media_type for variant in variants]
+    return RequestError(406, f"{what} can be had as {', '.join(types)}.", more={"available": types})
 
 
-def describe_service(request: Request, endpoint: str, seconds: float) -> Response:
-    """The service description of the endpoint at this public address.
+def graph_response(request: Request, turtle: str, what: str) -> Response:
+    """The response with a graph written in Turtle, in the format that the client wants most.
 
     Raises: RequestError: 406, with what is to be had.
     """
     variant = choose(accepted(request), GRAPHS)
     if variant is None:
-        raise not_acceptable(GRAPHS, "The service description")
-    text = render_description(endpoint, seconds)
-    if variant.format_name != "turtle":
-        triples = ox.parse(text, format=ox.RdfFormat.TURTLE)
-        text = (ox.serialize(triples, format=GRAPH_FORMATS[variant.format_name]) or b"").decode()
-    return Response(text, headers={"Content-Type": variant.content_type})
-
-
-def render_description(endpoint: str, seconds: float) -> str:
-    """The service description in Turtle; it says of the default graph what `store.run_query` does.
-
-    Source: SPARQL 1.1 Service Description, sections 3.2 to 3.4.
-    """
-    formats = ", ".join(f"<http://www.w3.org/ns/formats/{name}>" for name in _FORMAT_NAMES)
-    return f"""\
-@prefix sd: <http://www.w3.org/ns/sparql-service-description#> .
-@prefix rdfs: <{PREFIXES["rdfs"]}> .
-
-<{endpoint}#service> a sd:Service ;
-    sd:endpoint <{endpoint}> ;
-    sd:supportedLanguage sd:SPARQL11Query ;
-    sd:feature sd:UnionDefaultGraph ;
-    sd:defaultEntailmentRegime <http://www.w3.org/ns/entailment/Simple> ;
-    sd:resultFormat {formats} ;
-    rdfs:comment "A query that names no data set (no FROM, FROM NAMED, default-graph-uri or named-graph-uri) sees the \
-union of all graphs, among them the graph of derived facts; otherwise exactly the graphs that it names. Read-only, \
-without SERVICE. A query is stopped after {seconds:g} seconds."@en .
-"""
+        raise not_acceptable(GRAPHS, what)
+    tag = f"W/{make_tag(turtle, variant.media_type)}"
+    headers = {"ETag": tag, "Cache-Control": "no-cache", "Content-Type": variant.content_type}
+    return not_modified(request, headers) or Response(rewrite_turtle(turtle, variant.format_name), headers=headers)

@@ -72,12 +72,25 @@ class QueryError(EvkgError):
 
 
 class QuerySyntaxError(QueryError):
-    """The text is not a SPARQL query. `line` and `column` count from 1."""
+    """The text is not a SPARQL query. `line` and `column` count from 1; `token` is the word that stands there.
 
-    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+    `prefix` is the prefix that nobody declared, where that is what is wrong.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        line: int | None = None,
+        column: int | None = None,
+        *,
+        token: str | None = None,
+        prefix: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.line = line
         self.column = column
+        self.token = token
+        self.prefix = prefix
 
 
 class QueryRefusedError(QueryError):

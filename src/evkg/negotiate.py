@@ -44,12 +44,16 @@ TABLES: Final = (
     Variant("text/xml", "xml"),
 )
 #: CONSTRUCT and DESCRIBE. Sources: RDF 1.1 Turtle, section 5; RDF 1.1 N-Triples, section 5 (which allows
-#: text/plain); JSON-LD 1.1, appendix C; RDF 1.1 XML Syntax, section 8.
+#: text/plain); JSON-LD 1.1, appendix C; RDF 1.1 XML Syntax, section 8; RDF 1.1 TriG, section 6; RDF 1.1
+#: N-Quads, section 5; Notation3 (W3C Team Submission 2011), of which Turtle is a part.
 GRAPHS: Final = (
     Variant("text/turtle", "turtle"),
     Variant("application/n-triples", "nt"),
     Variant("application/ld+json", "jsonld"),
     Variant("application/rdf+xml", "rdfxml"),
+    Variant("application/trig", "trig"),
+    Variant("application/n-quads", "nquads"),
+    Variant("text/n3", "n3"),
     Variant("text/plain", "nt"),
 )
 #: A record: the page for people first, then its graph, then the record as it was read.
@@ -58,8 +62,13 @@ RECORDS: Final = (
     Variant("application/ld+json", "jsonld"),
     Variant("text/turtle", "turtle"),
     Variant("application/n-triples", "nt"),
+    Variant("application/rdf+xml", "rdfxml"),
+    Variant("application/trig", "trig"),
+    Variant("application/n-quads", "nquads"),
     Variant("application/json", "json"),
 )
+#: The first page: for people, and for programs the description of the data.
+HOME: Final = (Variant("text/html", "html"), *GRAPHS)
 #: Errors. Source: RFC 9457, section 3 (problem details). A page only where people come: see `PAGE_ERRORS`.
 ERRORS: Final = (
     Variant("application/problem+json", "problem"),

@@ -32,7 +32,8 @@ def _templates() -> jinja2.Environment:
     )
 
 
-def _render(name: str, release: Release, **values: Any) -> str:
+def render_page(name: str, release: Release, **values: Any) -> str:
+    """The page that a template makes of these values."""
     template = _templates().get_template(name)
     return template.render(release_id=release.id, conforms=release.conforms, **values)
 
@@ -46,7 +47,7 @@ def render_record(release: Release, record_id: str) -> str:
     >>> "<h1>GENA-LM</h1>" in render_record(open(), "gena-lm")
     True
     """
-    return _render("record.html", release, view=view_record(release, record_id), formats=FORMATS)
+    return render_page("record.html", release, view=view_record(release, record_id), formats=FORMATS)
 
 
 def render_home(release: Release) -> str:
@@ -61,7 +62,7 @@ def render_home(release: Release) -> str:
     records: dict[str, list[tuple[str, str]]] = {}
     for row in rows:
         records.setdefault(row["kind"].replace("_", " "), []).append((row["id"], row["name"]))
-    return _render(
+    return render_page(
         "home.html",
         release,
         title=facts["title"] if isinstance(facts["title"], str) else "Evidence knowledge graph",

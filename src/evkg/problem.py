@@ -23,6 +23,7 @@ from evkg.errors import (
     UsageError,
     excerpt,
 )
+from evkg.namespaces import PREFIXES
 from evkg.negotiate import ERRORS, PAGE_ERRORS, choose
 from evkg.store import UnwritableError
 from evkg.worker import WorkersBusyError
@@ -47,17 +48,25 @@ _DETAIL: Final = 600
 
 
 class RequestError(EvkgError):
-    """A request that HTTP or the SPARQL protocol does not allow; `status` says how."""
+    """A request that HTTP or the SPARQL protocol does not allow; `status` says how, `more` what the client may use."""
 
-    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        more: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.headers = dict(headers or {})
+        self.more = dict(more or {})
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What goes to the client. `more` are further members: line, column, nearest ids."""
+    """What goes to the client. `more` are further members: line, column and token, nearest ids, what can be had."""
 
     status: int
     title: str
@@ -75,7 +84,7 @@ def describe_error(error: Exception) -> Problem:
     ''
     """
     if isinstance(error, RequestError):
-        return status_problem(error.status, str(error), error.headers)
+        return status_problem(error.status, str(error), error.headers, error.more)
     if isinstance(error, ReleaseError):  # its text names files of this machine
         return Problem(503, "The release cannot be read", RELEASE_GONE)
     known = next((_STATUSES[kind] for kind in type(error).__mro__ if kind in _STATUSES), None)
@@ -86,6 +95,8 @@ def describe_error(error: Exception) -> Problem:
     headers: dict[str, str] = {}
     if isinstance(error, QuerySyntaxError) and error.line is not None:
         more = {"line": error.line, "column": error.column}
+        more |= {"token": error.token} if error.token is not None else {}
+        more |= {"prefix": error.prefix, "known_prefixes": dict(PREFIXES)} if error.prefix is not None else {}
     elif isinstance(error, NotFoundError) and error.nearest:
         more = {"nearest": list(error.nearest)}
     elif isinstance(error, WorkersBusyError):
@@ -93,9 +104,11 @@ def describe_error(error: Exception) -> Problem:
     return Problem(status, title, excerpt(str(error), _DETAIL), more, headers)
 
 
-def status_problem(status: int, detail: str = "", headers: Mapping[str, str] | None = None) -> Problem:
+def status_problem(
+    status: int, detail: str = "", headers: Mapping[str, str] | None = None, more: Mapping[str, Any] | None = None
+) -> Problem:
     """The problem of a bare status, titled as HTTP calls it."""
-    return Problem(status, HTTPStatus(status).phrase, excerpt(detail, _DETAIL), headers=headers or {})
+    return Problem(status, HTTPStatus(status).phrase, excerpt(detail, _DETAIL), more or {}, headers or {})
 
 
 def render_problem(problem: Problem, accept: str | None, *, page: bool = False) -> Response:

@@ -5,20 +5,22 @@ Everything comes from the record as it was read, never from the store, which rew
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
-from functools import cache
-from importlib import metadata
 from typing import Final
+from urllib.parse import quote, urlsplit
 
 import pyoxigraph as ox
+from fastapi import FastAPI, Request
+from starlette.responses import Response
 
+from evkg.endpoint import accepted, not_acceptable
 from evkg.errors import NotFoundError
-from evkg.namespaces import PREFIXES
+from evkg.etag import make_tag, not_modified
 from evkg.negotiate import RECORDS, Variant, choose
 from evkg.release import Release
-from evkg.store import GRAPH_FORMATS
+from evkg.serialization import SENT_GRAPH_FORMATS, write_graph, write_quads
+from evkg.service import Service
 
 #: The forms of a record by the suffix of their own addresses.
 SUFFIXES: Final = {
@@ -26,6 +28,9 @@ SUFFIXES: Final = {
     ".jsonld": "jsonld",
     ".ttl": "turtle",
     ".nt": "nt",
+    ".rdf": "rdfxml",
+    ".trig": "trig",
+    ".nq": "nquads",
     ".json": "json",
 }
 
@@ -67,50 +72,56 @@ def choose_form(release: Release, name: str, accept: str | None) -> Choice:
     return Choice(name, chosen, "" if release.has_record(name + suffix) else suffix)
 
 
-def entity_tag(release: Release, record_id: str, format_name: str) -> str:
-    """The ETag of a form of a record: another release, record, form or version of evkg has another.
+def render_form(release: Release, record_id: str, format_name: str) -> bytes:
+    """A record in one form: html, one of the graph formats, or json, which is the record as it was read.
 
-    Source: RFC 9110, section 8.8.3.
-    """
-    parts = (release.id, release.record_line(record_id), format_name, _version())
-    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
-    return f'"{digest[:20]}-{format_name}"'
+    TriG and N-Quads name the graph of the record.
 
-
-@cache
-def _version() -> str:
-    return metadata.version("evkg")
-
-
-def matches(if_none_match: str | None, tag: str) -> bool:
-    """Whether a client has this already.
-
-    Source: RFC 9110, section 13.1.2 (weak comparison).
-
-    >>> matches('W/"a", "b"', '"a"'), matches("*", '"a"'), matches(None, '"a"')
-    (True, True, False)
-    """
-    if if_none_match is None:
-        return False
-    tags = [part.strip().removeprefix("W/") for part in if_none_match.split(",")]
-    return tag in tags or tags == ["*"]
-
-
-def render_form(release: Release, record_id: str, format_name: str) -> str:
-    """A record in one form: html, jsonld, turtle, nt, or json, which is the record as it was read.
-
-    Raises: NotFoundError: no such record.
+    Raises: NotFoundError: no such record. UnwritableError: RDF/XML cannot hold what is in it.
     """
     if format_name == "html":
         from evkg.pages import render_record
 
-        return render_record(release, record_id)
+        return render_record(release, record_id).encode()
     if format_name == "json":
-        return release.record_line(record_id) + "\n"
+        return f"{release.record_line(record_id)}\n".encode()
     if format_name == "jsonld":
-        return json.dumps(release.jsonld(record_id), ensure_ascii=False, indent=2) + "\n"
+        return f"{json.dumps(release.jsonld(record_id), ensure_ascii=False, indent=2)}\n".encode()
     # `parse` and `serialize` keep the text of literals; only a store changes it (measured, pyoxigraph 0.5.13).
     quads = ox.parse("\n".join(release.quads(record_id)), format=ox.RdfFormat.N_QUADS)
-    triples = [ox.Triple(quad.subject, quad.predicate, quad.object) for quad in quads]
-    prefixes = dict(PREFIXES) if format_name == "turtle" else None
-    return (ox.serialize(triples, format=GRAPH_FORMATS[format_name], prefixes=prefixes) or b"").decode()
+    if SENT_GRAPH_FORMATS[format_name].supports_datasets:
+        return write_quads(quads, format_name)
+    triples = (quad.triple for quad in quads)
+    return write_graph(triples, format_name) if format_name == "rdfxml" else write_quads(triples, format_name)
+
+
+def add_records(app: FastAPI, service: Service) -> None:
+    """Add the routes of the records of a release; they render in threads, beside the loop of the server."""
+    release, prefix = service.release, urlsplit(service.base).path
+    if release is None:
+        return
+
+    @app.get("/id/{name:path}")
+    def thing(request: Request, name: str) -> Response:
+        """What a record describes, by Accept or with .html, .jsonld, .ttl, .nt, .rdf, .trig, .nq or .json."""
+        return record_response(request, "id", name)
+
+    @app.get("/record/{name:path}")
+    def record(request: Request, name: str) -> Response:
+        """A record: the same as under /id, since its graph holds both."""
+        return record_response(request, "record", name)
+
+    def record_response(request: Request, route: str, name: str) -> Response:
+        choice = choose_form(release, name, accepted(request))
+        if choice.variant is None:
+            raise not_acceptable(RECORDS, "A record")
+        record_id, form = choice.record_id, choice.variant.format_name
+        address = quote(record_id)
+        headers = {
+            "Content-Type": choice.variant.content_type,
+            "Content-Location": f"{prefix}/{route}/{address}{choice.suffix}",
+            "Link": f'<{prefix}/record/{address}>; rel="describedby"',
+            "ETag": make_tag(release.id, release.record_line(record_id), form),
+            "Cache-Control": "no-cache",  # a client asks again: the next release has the same addresses
+        }
+        return not_modified(request, headers) or Response(render_form(release, record_id, form), headers=headers)

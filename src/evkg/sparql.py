@@ -103,8 +103,13 @@ def read_query(text: str) -> Query:
         if word.kind == "pname" and prefix not in known:
             line, column = place(text, word.offset)
             message = f"The prefix {excerpt(prefix)}: is not declared. Known without PREFIX: {', '.join(PREFIXES)}."
-            raise QuerySyntaxError(f"Line {line}, column {column}: {message}", line, column)
-    return Query(text, str(form), names_dataset(text))
+            message = f"Line {line}, column {column}: {message}"
+            raise QuerySyntaxError(message, line, column, token=excerpt(word.text, 40), prefix=excerpt(prefix, 40))
+    names_graphs = names_dataset(text)
+    for word in words:  # keywords are read in any case (section 19.8, note 1), but pyoxigraph 0.5.13 knows `true` only
+        if word.kind == "word" and word.text.lower() in ("true", "false"):
+            text = f"{text[: word.offset]}{word.text.lower()}{text[word.offset + len(word.text) :]}"
+    return Query(text, str(form), names_graphs)
 
 
 def names_dataset(text: str) -> bool:
@@ -168,9 +173,10 @@ def syntax_error(query: Query, message: str) -> QuerySyntaxError:
     if words in ("", "expected", "expected one of"):
         words = "this cannot be read as SPARQL"
     lines = query.text.split("\n")
-    rest = lines[line - 1][column - 1 :].split() if line <= len(lines) else []
-    near = f", at {excerpt(rest[0], 80)!r}" if rest else ", at the end"
-    return QuerySyntaxError(f"Line {line}, column {column}{near}: {words}", line, column)
+    rest = "\n".join(lines[line - 1 :])[column - 1 :]
+    token = next((excerpt(word.text, 80) for word in tokens(rest)), None)
+    near = f", at {token!r}" if token else ", at the end"
+    return QuerySyntaxError(f"Line {line}, column {column}{near}: {words}", line, column, token=token)
 
 
 def term_text(value: Value) -> str:

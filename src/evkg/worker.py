@@ -17,9 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, cast
 
-from evkg.errors import QueryError, QueryLimitError, QueryRefusedError, QuerySyntaxError, ReleaseError
-from evkg.store import UnwritableError
-from evkg.worker_process import PREFIX, pack, size_text
+from evkg.errors import QueryError, QueryLimitError, ReleaseError
+from evkg.worker_process import PREFIX, pack, read_error, size_text
 
 #: The limit for one query (seconds), also for the wait for a free worker.
 SECONDS: Final = 30.0
@@ -117,6 +116,7 @@ class QueryWorkers:
 
     A worker that runs past the time limit, or whose call of `run` is cancelled, is killed, and a fresh one
     takes its place; so is one that dies. No worker outlives this process.
+    `is_union`: what a query sees that names no graphs. `base_iri`: what relative IRIs are resolved against.
     Use: `async with QueryWorkers(store) as workers: … await workers.run("ASK {}", table_format="json")`.
     """
 
@@ -129,6 +129,8 @@ class QueryWorkers:
         result_bytes: int = RESULT_BYTES,
         count: int = COUNT,
         waiting: int = WAITING,
+        is_union: bool = True,
+        base_iri: str | None = None,
     ) -> None:
         self.seconds = seconds
         #: Why no worker can be started; None while all is well.
@@ -138,6 +140,7 @@ class QueryWorkers:
         self._result_bytes = result_bytes
         self._count = count
         self._most_waiting = waiting
+        self._meaning = {"is_union": is_union, "base_iri": base_iri}
         self._waiting = 0
         self._is_closed = False
         self._workers: set[_Worker] = set()
@@ -199,7 +202,7 @@ class QueryWorkers:
             QueryLimitError: a limit of time, memory or size. WorkersBusyError: too many wait.
             ReleaseError: no worker is left, and none can be started.
         """
-        formats = {"table_format": table_format, "graph_format": graph_format}
+        formats = {"table_format": table_format, "graph_format": graph_format, **self._meaning}
         request = {"query": query, "default_graphs": default_graphs, "named_graphs": named_graphs, **formats}
         worker = await self._take()
         try:
@@ -216,7 +219,7 @@ class QueryWorkers:
             raise
         self._idle.put_nowait(worker)
         if "error" in header:
-            raise _error(header)
+            raise read_error(header)
         return Answer(header["form"], header["format"], body)
 
     async def _take(self) -> _Worker:
@@ -309,12 +312,3 @@ def answer_once(store: Path, query: str, *, seconds: float, format_name: str) ->
             return await workers.run(query, table_format=format_name, graph_format=format_name)
 
     return asyncio.run(main())
-
-
-def _error(header: dict[str, Any]) -> QueryError:
-    """The error that a worker reports, as it would have been raised here."""
-    message = header["message"]
-    if header["error"] == "syntax":
-        return QuerySyntaxError(message, header["line"], header["column"])
-    kinds = {"refused": QueryRefusedError, "limit": QueryLimitError, "unwritable": UnwritableError}
-    return kinds.get(header["error"], QueryError)(message)

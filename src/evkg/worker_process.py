@@ -18,13 +18,15 @@ import struct
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, cast
 
 import pyoxigraph as ox
 
+from evkg.columns import name_columns
 from evkg.errors import EvkgError, QueryError, QueryLimitError, QueryRefusedError, QuerySyntaxError
+from evkg.serialization import write_answer
 from evkg.sparql import read_query
-from evkg.store import UnwritableError, is_graph, open_store, run_query, serialize
+from evkg.store import UnwritableError, is_graph, open_store, run_query
 
 PREFIX: Final = struct.Struct("!II")
 
@@ -53,6 +55,20 @@ def end_with_parent(parent: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+class _Engine:
+    """A store whose default graph is the union of all graphs or its own, and that knows the base of relative IRIs."""
+
+    def __init__(self, store: ox.Store, is_union: bool, base_iri: str | None) -> None:
+        self._store = store
+        self._is_union = is_union
+        self._base_iri = base_iri
+
+    def query(self, text: str, *, use_default_graph_as_union: bool = False, **options: Any) -> Any:
+        options["use_default_graph_as_union"] = use_default_graph_as_union and self._is_union
+        options["base_iri"] = self._base_iri
+        return self._store.query(name_columns(text, **options), **options)
+
+
 def answer(store: ox.Store, request: dict[str, Any], result_bytes: int) -> tuple[dict[str, Any], bytes]:
     """The header and body of the answer to a request.
 
@@ -65,17 +81,18 @@ def answer(store: ox.Store, request: dict[str, Any], result_bytes: int) -> tuple
         if format_name is None:
             return {"form": query.form, "format": None}, b""
         query, result = run_query(
-            store,
+            cast("ox.Store", _Engine(store, request["is_union"], request["base_iri"])),
             query.text,
             default_graphs=tuple(request["default_graphs"]),
             named_graphs=tuple(request["named_graphs"]),
         )
-        body = serialize(query, result, format_name)
+        body = write_answer(query, result, format_name)
         if len(body) > result_bytes:
             raise QueryLimitError(f"The answer is larger than the limit of {size_text(result_bytes)}. Use LIMIT.")
         return {"form": query.form, "format": format_name}, body
     except QuerySyntaxError as error:
-        return {"error": "syntax", "message": str(error), "line": error.line, "column": error.column}, b""
+        place = {"line": error.line, "column": error.column, "token": error.token, "prefix": error.prefix}
+        return {"error": "syntax", "message": str(error), "place": place}, b""
     except QueryRefusedError as error:
         return {"error": "refused", "message": str(error)}, b""
     except QueryLimitError as error:
@@ -86,6 +103,19 @@ def answer(store: ox.Store, request: dict[str, Any], result_bytes: int) -> tuple
         return {"error": "other", "message": str(error)}, b""
     except MemoryError:
         return {"error": "limit", "message": "The query needs more memory than it may have."}, b""
+
+
+def read_error(header: dict[str, Any]) -> QueryError:
+    """The error in the header of an answer, as it was raised where the query ran.
+
+    >>> read_error({"error": "refused", "message": "no"})
+    QueryRefusedError('no')
+    """
+    message = header["message"]
+    if header["error"] == "syntax":
+        return QuerySyntaxError(message, **header["place"])
+    kinds = {"refused": QueryRefusedError, "limit": QueryLimitError, "unwritable": UnwritableError}
+    return kinds.get(header["error"], QueryError)(message)
 
 
 def size_text(size: int) -> str:

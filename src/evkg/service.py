@@ -1,0 +1,142 @@
+"""What is served: a release or a bare store, with its workers; and how the endpoint describes itself.
+
+Source: SPARQL 1.1 Service Description.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from evkg.errors import ReleaseError, UsageError
+from evkg.etag import make_tag
+from evkg.namespaces import PREFIXES
+from evkg.outbox import Outbox
+from evkg.release import MANIFEST, STORE, Release
+from evkg.worker import MEMORY, RESULT_BYTES, SECONDS, QueryWorkers
+from evkg.worker_process import size_text
+
+#: What a query that names no graphs sees: the union of all graphs, or the default graph of the store alone.
+DefaultGraph = Literal["union", "plain"]
+
+#: Source: https://www.w3.org/ns/formats/
+_FORMATS: Final = (
+    *("SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV"),
+    *("Turtle", "N-Triples", "JSON-LD", "RDF_XML", "N3", "TriG", "N-Quads"),
+)
+_ADDRESS: Final = re.compile(r"https?://[^\s<>\"{}|^`\\?#]+")
+
+
+@dataclass(frozen=True)
+class Service:
+    """What one server serves. `base` is the address that others see, without a slash at its end."""
+
+    store: Path
+    base: str
+    default_graph: DefaultGraph
+    seconds: float
+    workers: QueryWorkers
+    outbox: Outbox
+    release: Release | None = None
+
+    @property
+    def endpoint(self) -> str:
+        """The public address of the SPARQL endpoint."""
+        return f"{self.base}/sparql"
+
+    @property
+    def graph_base(self) -> str:
+        """What the IRIs of graphs that have an address of their own here begin with."""
+        return f"{self.release.base_iri if self.release else f'{self.base}/'}graph/"
+
+    def is_there(self) -> bool:
+        """Whether the files that are served still exist; workers would go on for a while with those they hold open."""
+        if self.release is not None and not (self.release.folder / MANIFEST).is_file():
+            return False
+        return (self.store / "CURRENT").is_file()
+
+    def cache_headers(self, *parts: str) -> dict[str, str]:
+        """The headers of what follows from the release and these parts: its ETag, and that a client asks again.
+
+        Nothing for a bare store, which has no name that changes with it.
+        """
+        if self.release is None:
+            return {}
+        return {"ETag": f"W/{make_tag(self.release.id, *parts)}", "Cache-Control": "no-cache"}
+
+
+def make_service(
+    source: Release | Path,
+    *,
+    public_url: str,
+    seconds: float = SECONDS,
+    default_graph: DefaultGraph = "union",
+) -> Service:
+    """The service of a release, or of the folder of an Oxigraph store. Its workers are not started yet.
+
+    Raises: UsageError: `public_url` is no address. ReleaseError: the folder holds no store.
+    """
+    if not _ADDRESS.fullmatch(public_url):
+        raise UsageError(f"{public_url!r} is no address such as https://example.org/evkg.")
+    base = public_url.rstrip("/")
+    release = source if isinstance(source, Release) else None
+    store = release.folder / STORE if release else Path(str(source))
+    if release is None and not (store / "CURRENT").is_file():
+        raise ReleaseError(f"{store} holds no store.")
+    workers = QueryWorkers(store, seconds=seconds, is_union=default_graph == "union", base_iri=f"{base}/sparql")
+    return Service(store, base, default_graph, seconds, workers, Outbox(), release)
+
+
+def turtle_prefixes(names: Mapping[str, str]) -> str:
+    """The lines that declare prefixes in Turtle.
+
+    >>> turtle_prefixes({"a": "urn:a:"})
+    '@prefix a: <urn:a:> .\\n'
+    """
+    return "".join(f"@prefix {prefix}: <{iri}> .\n" for prefix, iri in names.items())
+
+
+_DEFAULT_GRAPHS: Final[Mapping[str, str]] = {
+    "union": "A query that names no data set (no FROM, FROM NAMED, default-graph-uri or named-graph-uri) sees the union"
+    " of all graphs, derived facts among them; otherwise exactly the graphs that it names.",
+    "plain": "A query that names no data set (no FROM, FROM NAMED, default-graph-uri or named-graph-uri) sees the"
+    " default graph of the store, and all named graphs behind GRAPH; otherwise exactly the graphs that it names.",
+}
+
+
+def render_service(service: Service) -> str:
+    """The service description in Turtle.
+
+    Derived facts are in the graph; nothing is inferred while a query runs, so the entailment regime is simple.
+
+    Source: SPARQL 1.1 Service Description, sections 3.2 to 3.4.
+    """
+    formats = ", ".join(f"<http://www.w3.org/ns/formats/{name}>" for name in _FORMATS)
+    prefixes = {"sd": "http://www.w3.org/ns/sparql-service-description#"}
+    prefixes |= {name: PREFIXES[name] for name in ("rdfs", "void", "dcterms")}
+    feature = "    sd:feature sd:UnionDefaultGraph ;\n" if service.default_graph == "union" else ""
+    limits = (
+        f"A query is stopped after {service.seconds:g} seconds or at {size_text(MEMORY)} of memory; an answer of more"
+        f" than {size_text(RESULT_BYTES)} is refused, never cut. The service is read-only and follows no SERVICE."
+    )
+    known = f"These prefixes need no declaration: {', '.join(PREFIXES)}."
+    return f"""\
+{turtle_prefixes(prefixes)}
+<{service.endpoint}#service> a sd:Service ;
+    sd:endpoint <{service.endpoint}> ;
+    sd:supportedLanguage sd:SPARQL11Query ;
+{feature}    sd:defaultEntailmentRegime <http://www.w3.org/ns/entailment/Simple> ;
+    sd:resultFormat {formats} ;
+    sd:defaultDataset <{service.endpoint}#dataset> ;
+    rdfs:comment "{_DEFAULT_GRAPHS[service.default_graph]}"@en , "{limits}"@en , "{known}"@en ;
+    rdfs:seeAlso <{service.base}/.well-known/void> , <{service.base}/graph-store> .
+
+<{service.endpoint}#dataset> a sd:Dataset ;
+    sd:defaultGraph <{service.endpoint}#default-graph> .
+
+<{service.endpoint}#default-graph> a sd:Graph ;
+    rdfs:seeAlso <{service.base}/.well-known/void> .
+"""
