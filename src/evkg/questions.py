@@ -84,7 +84,7 @@ def load_questions(folder: Path | None = None) -> Mapping[str, Question]:
     >>> "inference-memory-budget" in load_questions()
     True
     """
-    files = sorted((folder or data_folder("queries") / "questions").glob("*.rq"))
+    files = sorted((folder or data_folder("queries") / "questions").glob("*.rq"), key=lambda path: path.stem)
     return {path.stem: read_question(path.stem, path.read_text(encoding="utf-8")) for path in files}
 
 
