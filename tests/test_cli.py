@@ -58,11 +58,29 @@ def assert_failed(capsys: pytest.CaptureFixture[str], status: int, *parts: str) 
 # ---- Help ----
 
 
+COMMANDS = [
+    "check",
+    "build",
+    "gaps",
+    "query",
+    "ask",
+    "show",
+    "compare",
+    "diff",
+    "export",
+    "serve",
+    "context",
+    "new",
+    "fix",
+    "schema",
+]
+
+
 def test_the_commands_are_these() -> None:
-    assert list(commands()) == ["check", "build", "query", "ask", "show", "serve", "context"]
+    assert list(commands()) == COMMANDS
 
 
-@pytest.mark.parametrize("name", ["check", "build", "query", "ask", "show", "serve", "context"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str], name: str) -> None:
     with pytest.raises(SystemExit) as caught:
         main([name, "--help"])
@@ -76,7 +94,7 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str], name: str) -
             assert action.option_strings[-1] in text
 
 
-@pytest.mark.parametrize("name", ["check", "build", "query", "ask", "show", "serve", "context"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_in_the_readme(name: str) -> None:
     assert f"evkg {name}" in (ROOT / "README.md").read_text(encoding="utf-8")
 

@@ -1,0 +1,1 @@
+"""The validators against the standard, and against each other."""

@@ -1,0 +1,1 @@
+"""Odd inputs for the reader and the checker, by the thousand."""
