@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 PORT   ?= 8000
 
-.PHONY: help run test test-long lint lock bench clean
+.PHONY: help run test test-long lint docs lock bench clean
 help:          ## what can be made here
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*## /\t/' | expand -t 14
 
@@ -32,11 +32,17 @@ lint: $(STAMP) ## ruff and mypy
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 
+docs: $(STAMP) ## renew docs/rules.md, which is made from the shapes and tests/records
+	$(BIN)/python -m evkg.rulebook tests/records docs/rules.md
+
 lock:          ## renew requirements.lock from requirements.in (needs uv)
 	uv pip compile --generate-hashes --universal --python-version 3.11 --no-header requirements.in -o requirements.lock
 
 bench: $(STAMP) ## measure the commands beside what they cannot be faster than; writes benchmarks/results.md
 	$(BIN)/python benchmarks/seed.py
+
+bench-check: $(STAMP) ## time checking beside pySHACL in one piece, and checking again; writes benchmarks/check.md
+	$(BIN)/python benchmarks/check.py
 
 bench-scale: $(STAMP) ## build generated data sets of growing size; writes benchmarks/scale.md
 	$(BIN)/python benchmarks/scale.py

@@ -368,10 +368,9 @@ class Catalogue:
     def _sources(self, random: Random, kind: str, number: int) -> list[str]:
         if kind == "source":
             return []
-        if kind == "result":
-            paper = self._paper[self._evaluation[number]]
-        elif kind == "evaluation":
-            paper = self._paper[number]
+        if kind in ("result", "evaluation"):  # a result cites what its evaluation does
+            evaluation = self._evaluation[number] if kind == "result" else number
+            paper, random = self._paper[evaluation], self._stir("sources", evaluation)
         else:
             paper = random.randrange(self.counts["source"])
         found = [self.record_id("source", paper)]
@@ -564,7 +563,14 @@ class Catalogue:
         printed = number_text
         draw = random.random()
         if draw < 0.03:
-            forms = (f"{number_text}%", f"r = {number_text}", f"~{number_text}", f"{number_text}†", f"{number_text} ")
+            percent = "%" if unit == "percent" else "*"
+            forms = (
+                f"{number_text}{percent}",
+                f"r = {number_text}",
+                f"~{number_text}",
+                f"{number_text}†",
+                f"{number_text} ",
+            )
             printed = random.choice(forms)
         elif draw < 0.05:
             spread = 0.03 * (high - low)
@@ -670,7 +676,7 @@ class Catalogue:
             attributes["version"] = random.choice(("preprint version 1", "journal full text", "repository snapshot"))
         else:
             missing["version"] = self._reason(random)
-        date = _date(random)
+        date = _date(random, 2025)  # reviews are of 2026
         attributes["retrieved_at"] = date if random.random() < 0.3 else f"{date}T{random.randint(10, 23)}:05:33Z"
         if random.random() < 0.92:
             attributes["artifact_url"] = f"https://{site}/files/{_hex(random, 12)}.csv"
@@ -917,8 +923,8 @@ def _hex(random: Random, length: int) -> str:
     return f"{random.getrandbits(4 * length):0{length}x}"
 
 
-def _date(random: Random) -> str:
-    return f"2026-{random.randint(1, 10):02}-{random.randint(1, 28):02}"
+def _date(random: Random, year: int = 2026) -> str:
+    return f"{year}-{random.randint(1, 10):02}-{random.randint(1, 28):02}"
 
 
 def _name(random: Random) -> str:

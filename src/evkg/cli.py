@@ -17,9 +17,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
-from evkg.commands import ask, build, check, context, progress_end, query, serve, show
+from evkg.authoring import fix, new, schema
+from evkg.changes import diff
+from evkg.checking import check
+from evkg.commands import ask, build, context, export, query, serve, show
+from evkg.comparing import compare
+from evkg.completeness import gaps
 from evkg.errors import EvkgError, UsageError
+from evkg.exporting import EXPORTS
 from evkg.finding import printable
+from evkg.progress import progress_end
+from evkg.reporting import FORMATS
 
 _QUERY_FORMATS = ("table", "json", "xml", "csv", "tsv", "turtle", "nt", "jsonld", "rdfxml")
 _EXIT_FAILURE = 2
@@ -85,10 +93,13 @@ def make_parser() -> argparse.ArgumentParser:
         sub.add_argument("--time-limit", type=_seconds, default=default, metavar="SECONDS", help=text)
 
     sub = command(check)
-    dataset(sub, ("text", "json", "turtle"))
+    dataset(sub, FORMATS)
     engines = ("auto", "pyshacl", "fast")
     sub.add_argument("--engine", choices=engines, default="auto", help="SHACL validator (default: auto, by size)")
     sub.add_argument("--strict", action="store_true", help="warnings gate too")
+    sub.add_argument("--watch", action="store_true", help="check again each time a file is saved, until interrupted")
+    text = "check every record, also those that have not changed since the last check"
+    sub.add_argument("--no-cache", action="store_true", help=text)
     sub.add_argument("--full", action="store_true", help="list every finding, also when many are alike")
     sub = command(build)
     dataset(sub, ("text", "json"))
@@ -99,6 +110,12 @@ def make_parser() -> argparse.ArgumentParser:
         "--at", type=_moment, metavar="ISO-TIME", help="time of the release (default: SOURCE_DATE_EPOCH, then now)"
     )
     sub.add_argument("--draft", action="store_true", help="make the release in spite of violations, and say so in it")
+    sub = command(gaps)
+    text = "folder, or FILE.yaml|.jsonl|.json, each also .gz (default: ./graph)"
+    sub.add_argument("dataset", nargs="?", type=Path, default=Path("graph"), metavar="DATASET", help=text)
+    text = "a line for each field of a kind, for each source, or for each field (default: kind)"
+    sub.add_argument("--by", choices=("kind", "source", "field"), default="kind", help=text)
+    sub.add_argument("--format", choices=("text", "json", "csv"), default="text")
     sub = command(query)
     sub.add_argument("query", metavar="QUERY|FILE.rq|-")
     sub.add_argument("--format", choices=_QUERY_FORMATS, default="table")
@@ -113,17 +130,55 @@ def make_parser() -> argparse.ArgumentParser:
     sub.add_argument("id", metavar="ID")
     sub.add_argument("--format", choices=("text", "jsonld", "turtle", "json"), default="text")
     release(sub)
+    sub = command(compare)
+    sub.add_argument("id", nargs="*", metavar="ID", help="the ids of two to 20 results")
+    text = "leave a condition out, such as unit or budget; the answer says so (may be given again)"
+    sub.add_argument("--ignore", action="append", default=[], metavar="CONDITION", help=text)
+    sub.add_argument("--format", choices=("text", "json"), default="text")
+    release(sub)
+    sub = command(diff)
+    sub.add_argument("before", metavar="RELEASE", help="id or folder of the earlier release")
+    sub.add_argument("after", metavar="RELEASE", help="id or folder of the later release")
+    sub.add_argument("--format", choices=("text", "json"), default="text")
+    sub = command(export)
+    sub.add_argument("what", choices=tuple(EXPORTS), metavar="FORMAT", help=_exports())
+    sub.add_argument("--format", choices=("csv", "jsonl", "nq"), help="csv or jsonl for evidence (default: csv)")
+    sub.add_argument("--out", type=Path, metavar="FILE", help="the file to write (default: standard output)")
+    sub.add_argument("--record", metavar="ID", help="only this record")
+    sub.add_argument("--scope", metavar="SCOPE", help="only evidence of this scope: individual_claim, …")
+    sub.add_argument("--source", metavar="ID", help="only evidence that cites this source")
+    release(sub)
     sub = command(serve)
     release(sub)
     sub.add_argument("--host", default="127.0.0.1")
     sub.add_argument("--port", type=int, default=8000)
+    text = "serve the folder of an Oxigraph store instead of a release"
+    sub.add_argument("--store", type=Path, metavar="DIR", help=text)
+    text = "what a query of a --store sees that names no graphs: all of them, or the default graph alone"
+    sub.add_argument("--default-graph", choices=("union", "plain"), help=f"{text} (default: union)")
     sub.add_argument("--public-url", metavar="URL", help="the address that others see (default: http://HOST:PORT)")
     limit(sub, 30.0)
     sub = command(context)
     sub.add_argument("--check", action="store_true", help="only say whether the file is fresh")
     text = "the file to write, - for standard output (default: ontology/context.jsonld)"
     sub.add_argument("-o", "--output", metavar="FILE|-", help=text)
+    sub = command(new)
+    sub.add_argument("kind", metavar="KIND", help="the kind of record, such as result or source")
+    sub.add_argument("--id", metavar="ID", help="the id of the record (default: to be decided)")
+    text = "the file to write, which must not be there yet (default: standard output)"
+    sub.add_argument("-o", "--output", type=Path, metavar="FILE", help=text)
+    sub = command(fix)
+    sub.add_argument("file", type=Path, metavar="FILE", help="one file of records, not packed")
+    sub.add_argument("--write", action="store_true", help="change the file (default: only show the difference)")
+    sub = command(schema)
+    sub.add_argument("--check", action="store_true", help="only say whether the files are fresh")
+    text = "the folder to write, - for all in one on standard output (default: ./schema)"
+    sub.add_argument("-o", "--output", metavar="DIR|-", help=text)
     return parser
+
+
+def _exports() -> str:
+    return "; ".join(f"{name}: {export.meaning}" for name, export in EXPORTS.items())
 
 
 def _sentence(text: str) -> str:

@@ -13,48 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evkg.checking import EXIT_FINDINGS, print_checked
 from evkg.errors import QueryLimitError, UsageError
+from evkg.progress import progress_end, show_progress
 
 if TYPE_CHECKING:
-    from evkg.check import Checked
     from evkg.release import Release
-
-#: Exit status when findings gate.
-EXIT_FINDINGS = 1
-
-
-def _progress(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{text} …", end="", file=sys.stderr, flush=True)
-
-
-def progress_end() -> None:
-    if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-def _print_checked(checked: Checked, format_name: str, *, full: bool) -> None:
-    from evkg.finding import render_json, render_text
-
-    if format_name == "json":
-        print(render_json(checked.findings, checked.count))
-    elif format_name == "turtle":
-        from evkg.report import render_turtle
-
-        print(render_turtle(*checked.report()), end="")
-    else:
-        print(render_text(checked.findings, checked.count, full=full))
-
-
-def check(options: argparse.Namespace) -> int:
-    """check the records of a data set and report what is wrong or missing"""
-    from evkg.check import check_dataset
-
-    checked = check_dataset(options.dataset, is_open=options.open, engine=options.engine, progress=_progress)
-    progress_end()
-    _print_checked(checked, options.format, full=options.full)
-    gating = checked.violations or (options.strict and any(f.severity == "warning" for f in checked.findings))
-    return EXIT_FINDINGS if gating else 0
 
 
 def build(options: argparse.Namespace) -> int:
@@ -67,7 +31,7 @@ def build(options: argparse.Namespace) -> int:
         at=options.at,
         is_open=options.open,
         draft=options.draft,
-        progress=_progress,
+        progress=show_progress,
     )
     progress_end()
     if options.format == "json":
@@ -77,7 +41,7 @@ def build(options: argparse.Namespace) -> int:
         document["release"] = built.release.id if built.release else None
         print(json.dumps(document, ensure_ascii=False, indent=2))
     elif built.release is None:
-        _print_checked(built.checked, "text", full=False)
+        print_checked(built.checked, "text")
         print(f"No release was made. The reports are in {built.report}.")
     else:
         from evkg.finding import counted
@@ -221,13 +185,40 @@ def show(options: argparse.Namespace) -> int:
     return 0
 
 
+def export(options: argparse.Namespace) -> int:
+    """export a release: evidence (a table of statements and sources), jsonld, or nquads"""
+    from evkg.evidence import Selection
+    from evkg.exporting import export_lines, write_export
+    from evkg.release import open as open_release
+
+    selection = Selection(options.record, options.scope, options.source)
+    lines = export_lines(open_release(options.release), options.what, options.format, selection)
+    if options.out is None:
+        for line in lines:
+            sys.stdout.buffer.write(line.encode())
+        sys.stdout.buffer.flush()
+        return 0
+    count = write_export(lines, options.out, lambda text: show_progress(text, 0, 0))
+    progress_end()
+    print(f"{options.out}: {count:,} lines")
+    return 0
+
+
 def serve(options: argparse.Namespace) -> int:
-    """serve a release over HTTP: SPARQL endpoint, records, pages"""
+    """serve a release, or a bare store, over HTTP: SPARQL endpoint, graphs, records, pages"""
     from evkg.release import open as open_release
     from evkg.server import serve as run_server
 
-    release = open_release(options.release)
-    run_server(release, host=options.host, port=options.port, public_url=options.public_url, seconds=options.time_limit)
+    if options.store is None and options.default_graph is not None:
+        raise UsageError("--default-graph goes with --store: a query of a release sees the union of all graphs.")
+    run_server(
+        options.store or open_release(options.release),
+        host=options.host,
+        port=options.port,
+        public_url=options.public_url,
+        seconds=options.time_limit,
+        default_graph=options.default_graph or "union",
+    )
     return 0
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from decimal import Context, Decimal
 from typing import Final
 
+from evkg.errors import excerpt
 from evkg.finding import Finding
 from evkg.jsontext import Json
 from evkg.literal import decimal_literal
+from evkg.moment import check_moments
+from evkg.quantity import check_quantities
 from evkg.record import Record
+from evkg.reviewer import check_reviewer
 from evkg.scalar import Path
 from evkg.vocabulary import PARTS, Term, Vocabulary
 
@@ -24,25 +27,30 @@ _TYPED: Final = frozenset(
     entity-kinds agent agents
     """.split()
 )
+#: What was meant for a SHA-256, what is one, and the one of no bytes at all.
+_HEX: Final = re.compile(r"[0-9a-fA-F]{50,80}\Z")
+_SHA256: Final = re.compile(r"[0-9a-f]{64}\Z")
+_OF_NOTHING: Final = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 _WORDED: Final = ("text", "texts", "comparison-value")
+#: Fields that hold what the source prints, whatever that is.
+_CELLS: Final = frozenset({"printed_value", "raw_xml_value", "printed_source_cell"})
+_NOT_SAID: Final = "reported stated specified given provided disclosed mentioned described recorded".split()
 #: Words that stand where a value is not known -> the reason that they mean, "" where that is open.
 _REASON_WORDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("unreported", "not reported", "not_reported", "none recorded"), "unreported"),
-    **dict.fromkeys(("n/a", "na", "inapplicable"), "inapplicable"),
-    **dict.fromkeys(("unknown", "-", "–", "—", "tbd"), ""),
-    **{word: word for word in ("unextracted", "unavailable", "conflicting")},
+    **dict.fromkeys(("unreported", "none recorded", "none reported", "not_reported", "n.r.", "n/r"), "unreported"),
+    **dict.fromkeys((f"not {word}" for word in _NOT_SAID), "unreported"),
+    **dict.fromkeys(("n/a", "na", "n.a.", "n. a.", "#n/a", "inapplicable", "not_applicable"), "inapplicable"),
+    **dict.fromkeys(("unknown", "tbd", "to be determined", "null", "?", "??", "…", "..."), ""),
+    **dict.fromkeys(("-", "–", "—", "−", "--", "---"), ""),
+    **dict.fromkeys(("not available", "unavailable", "not_available"), "unavailable"),
+    **dict.fromkeys(("unextracted", "not extracted", "not_extracted"), "unextracted"),
+    "conflicting": "conflicting",
 }
-_REASON_LIKE: Final = re.compile(r"(not applicable\s*([:;,.(–—-].*)?|none\s*\(.*)\Z", re.IGNORECASE | re.DOTALL)
-#: One number as papers print it: perhaps behind `r = `, with commas between thousands, a sign or %.
-_PRINTED: Final = re.compile(
-    r"(?:[^\d=<>≤≥~≈]{1,20}=)?\s*(?P<number>[+\-−]?(?:[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
-    r"\s*%?\Z",
-    re.ASCII,
+_REASON_LIKE: Final = re.compile(
+    rf"(not (applicable|available|extracted|{'|'.join(_NOT_SAID)})\s*[:;,.(–—-].*|not applicable|none\s*\(.*"
+    r"|unknown\s*[:(].*|n/a\s*[:;,.(–—-].*)\Z",
+    re.IGNORECASE | re.DOTALL,
 )
-#: Numbers of more characters are not compared (count); those of fewer are, to the last digit.
-_LONGEST: Final = 1000
-_EXACT: Final = Context(prec=_LONGEST, Emax=10**6, Emin=-(10**6), traps=[])
-_INTERVALS: Final = ("confidence_interval", "credible_interval")
 
 
 def declared_values(
@@ -89,15 +97,61 @@ def check_value(record: Record, path: Path, term: Term, value: Json) -> Iterator
     if kind in ("decimal", "decimal-or-null", "number") and _is_too_long(value):
         message = "The number has more digits than queries can compute with; it is kept as text only."
         yield record.finding("info", "too-many-digits", path, message, "Nothing has to be changed.")
+    if kind in ("sha256", "artifact", "text"):
+        yield from _hash(record, path, kind, value)
     if kind in _WORDED:
         yield from _reason_as_value(record, path, term, value)
 
 
-def check_contradictions(record: Record) -> Iterator[Finding]:
-    """Findings where two fields of a record cannot both be right."""
+def _hash(record: Record, path: Path, kind: str, value: str) -> Iterator[Finding]:
+    """A hash that is none of a file; in a field of any text only what was clearly meant for a SHA-256."""
+    if kind != "text" and value == _OF_NOTHING:
+        message = f"{_field(path)} is the hash of a file without a single byte: the file was not fetched."
+        yield record.finding("warning", "hash-of-nothing", path, message, "Fetch the file again, and hash that.")
+    if kind == "text" and str(path[-1]).endswith("sha256") and _HEX.match(value) and not _SHA256.match(value):
+        message = f"{_field(path)} has {len(value)} digits and letters; a SHA-256 has 64, in lower case."
+        yield record.finding("warning", "hash-of-other-length", path, message, "Write it as sha256sum prints it.")
+
+
+def check_plain_texts(record: Record, vocabulary: Vocabulary) -> Iterator[Finding]:
+    """Findings on reasons in place of values where no term says what is expected: description, facets, free objects."""
+    facets = record.data["facets"]
+    places: list[tuple[Path, Json]] = [((key,), record.data[key]) for key in ("name", "description")]
+    for name, values in facets.items() if isinstance(facets, dict) else ():
+        if isinstance(values, list):
+            places.extend((("facets", name, index), value) for index, value in enumerate(values))
+    for path, value in places:
+        if isinstance(value, str) and value.strip().casefold() in _REASON_WORDS:
+            message = f"{path[0] if len(path) == 1 else path[1]} says {excerpt(value.strip())!r}, which says nothing."
+            fix = 'Write description: "" if there is none.' if path[0] == "description" else "Write it, or remove it."
+            yield record.finding("warning", "reason-as-value", path, message, fix)
+    for key, value in record.attributes.items():
+        term = vocabulary.attributes[record.kind].get(key)
+        if term is not None and term.value_kind == "json":
+            for path, text in _texts_within(value, ("attributes", key)):
+                if path[-1] != "status" and _REASON_WORDS.get(text.strip().casefold()):
+                    message = f"{_field(path)} says {excerpt(text.strip())!r}: that is a reason why there is no value."
+                    fix = "Leave the key out; what is missing of the whole can be said under missing_metadata."
+                    yield record.finding("info", "reason-as-value", path, message, fix)
+
+
+def _texts_within(value: Json, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts_within(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _texts_within(inner, (*path, index))
+
+
+def check_contradictions(record: Record, vocabulary: Vocabulary) -> Iterator[Finding]:
+    """Findings where fields of a record cannot all be right."""
     yield from _value_and_reason(record)
-    yield from _printed_and_numeric(record)
-    yield from _bounds_and_half_width(record)
+    yield from check_quantities(record, vocabulary)
+    yield from check_moments(record)
+    yield from check_reviewer(record, vocabulary)
 
 
 def is_stray(text: str) -> bool:
@@ -132,8 +186,8 @@ def _reason_as_value(record: Record, path: Path, term: Term, value: str) -> Iter
     word, field = value.strip().casefold(), _field(path)
     reason = _REASON_WORDS.get(word)
     if reason is not None:
-        allowed = term.value_kind == "comparison-value" and word == "unreported"
-        message = f"{field} says {value.strip()!r}: that is a reason why the value is missing, not a value."
+        allowed = (term.value_kind == "comparison-value" and word == "unreported") or _is_printed_gap(record, path)
+        message = f"{field} says {excerpt(value.strip())!r}: that is a reason why the value is missing, not a value."
         written = f"{{reason: {reason}}}" if reason else "{reason: …} with unreported or unextracted"
         where = " unless the source prints just that" if field == "printed_value" else ""
         fix = f"Remove it{where}, and write under missing_metadata {field}: {written}."
@@ -142,6 +196,13 @@ def _reason_as_value(record: Record, path: Path, term: Term, value: str) -> Iter
         message = f"{field} reads like a reason why there is no value."
         fix = f"If there is none, write it as the note of an entry under missing_metadata: {field}: {{reason: …}}."
         yield record.finding("info", "reason-like-value", path, message, fix)
+
+
+def _is_printed_gap(record: Record, path: Path) -> bool:
+    """Whether this is what a cell of the source prints, and the record explains that there is no number."""
+    entries = record.attributes.get("missing_metadata")
+    is_explained = isinstance(entries, dict) and bool({"value", "numeric_value"} & set(entries))
+    return path[-1] in _CELLS and is_explained and record.attributes.get("numeric_value") is None
 
 
 def _value_and_reason(record: Record) -> Iterator[Finding]:
@@ -176,46 +237,3 @@ def _place_of(value: Json, steps: list[str]) -> Path | None:
         if inner is not None:
             return (key, *inner)
     return None
-
-
-def _printed_and_numeric(record: Record) -> Iterator[Finding]:
-    """A printed number beside another number for computing. Source: design section 2, rule 1."""
-    printed, numeric = record.attributes.get("printed_value"), record.attributes.get("numeric_value")
-    if record.kind != "result" or not isinstance(printed, str) or not isinstance(numeric, str):
-        return
-    match = _PRINTED.match(printed.strip())
-    text = match["number"].replace("−", "-") if match else ""
-    number, one = _number(numeric), _number(text.replace(",", ""))
-    if number is None or one is None or number in (one, _number(text.replace(",", ".", 1))):
-        return
-    path: Path = ("attributes", "numeric_value")
-    if number in (_shifted(one, 2), _shifted(one, -2)):
-        message = f"printed_value says {printed!r}, numeric_value is {numeric}: one is a percentage of the other."
-        fix = f"Write numeric_value as printed: {one}, with the unit that belongs to it."
-        yield record.finding("warning", "printed-and-numeric-differ", path, message, fix)
-    else:
-        message = f"printed_value says {printed!r}, but numeric_value is {numeric}."
-        fix = f"Check both against the source; numeric_value is the printed number: {one}."
-        yield record.finding("violation", "printed-and-numeric-differ", path, message, fix)
-
-
-def _number(text: str) -> Decimal | None:
-    if len(text) > _LONGEST or not _DECIMAL.match(text):
-        return None
-    number = _EXACT.create_decimal(text)
-    return number if number.is_finite() else None
-
-
-def _shifted(number: Decimal, places: int) -> Decimal:
-    """The number times a power of ten, exactly."""
-    return number.scaleb(places, _EXACT)
-
-
-def _bounds_and_half_width(record: Record) -> Iterator[Finding]:
-    """An interval given twice. Source: contract section 6 (uncertainty: bounds, or half_width)."""
-    value = record.attributes.get("uncertainty")
-    if isinstance(value, dict) and value.get("type") in _INTERVALS and {"lower", "upper", "half_width"} <= set(value):
-        message = "The interval has lower and upper and also half_width."
-        path: Path = ("attributes", "uncertainty", "half_width")
-        fix = "Keep what the source prints: lower and upper, or half_width."
-        yield record.finding("warning", "bounds-and-half-width", path, message, fix)

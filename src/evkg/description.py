@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from evkg.errors import UsageError
+from evkg.errors import UsageError, excerpt
 from evkg.finding import Finding
 from evkg.namespaces import NS
 from evkg.reader import DATASET_FILE, record_files
@@ -76,7 +76,9 @@ def _describe(file: Path, node: Mapping) -> tuple[Description, list[Finding]]:
                 message = "base_iri must be an absolute http(s) IRI that ends with / and has no # and no ?."
                 findings.append(_problem(file, line, column, message))
         elif key not in FACTS:
-            findings.append(_problem(file, line, column, f"{key!r} is not known here; known: {', '.join(FACTS)}."))
+            findings.append(
+                _problem(file, line, column, f"{excerpt(key)!r} is not known here; known: {', '.join(FACTS)}.")
+            )
         elif isinstance(value, Scalar) and value.text.strip():
             facts[key] = Fact(value.text)
         elif isinstance(value, Mapping) and "reason" in value.items:
@@ -85,7 +87,7 @@ def _describe(file: Path, node: Mapping) -> tuple[Description, list[Finding]]:
             if reason in _REASONS:
                 facts[key] = Fact(reason=reason, note=texts.get("note"))
             else:
-                message = f"{reason!r} is not a reason; write one of {', '.join(_REASONS)}."
+                message = f"{excerpt(reason)!r} is not a reason; write one of {', '.join(_REASONS)}."
                 findings.append(_problem(file, line, column, message))
         else:
             message = f"{key} must be a text, or a reason why there is none: {{reason: unreported}}."

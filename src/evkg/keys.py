@@ -7,9 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
-from evkg.content import check_contradictions, check_value, declared_values, is_stray, stray_character
+from evkg.content import (
+    check_contradictions,
+    check_plain_texts,
+    check_value,
+    declared_values,
+    is_stray,
+    stray_character,
+)
+from evkg.errors import excerpt
 from evkg.finding import Finding
 from evkg.older import is_scaffolding
+from evkg.privacy import check_private
 from evkg.record import ENVELOPE, Record
 from evkg.scalar import Path
 from evkg.vocabulary import PARTS, Term, Vocabulary
@@ -39,7 +48,9 @@ def check_keys(record: Record, vocabulary: Vocabulary) -> list[Finding]:
         *_attributes(record, vocabulary),
         *_missing(record, vocabulary),
         *_claim_field(record, vocabulary),
-        *check_contradictions(record),
+        *check_plain_texts(record, vocabulary),
+        *check_contradictions(record, vocabulary),
+        *check_private(record),
     ]
 
 
@@ -63,7 +74,7 @@ def _envelope(record: Record) -> Iterator[Finding]:
         if key not in ENVELOPE:
             guess = nearest(key, ENVELOPE)
             fix = f"Did you mean {guess}?" if guess else "Move it into attributes or remove it."
-            message = f"{key!r} is not one of the nine keys of a record."
+            message = f"{excerpt(key)!r} is not one of the nine keys of a record."
             yield record.finding("violation", "unknown-key", (key,), message, fix)
 
 
@@ -78,7 +89,7 @@ def _links(record: Record, vocabulary: Vocabulary) -> Iterator[Finding]:
             yield _unknown_relation(record, path, relation, vocabulary)
         elif not _may_have(record.kind, term, vocabulary):
             allowed = sorted(name for name, t in vocabulary.relations.items() if _may_have(record.kind, t, vocabulary))
-            message = f"A record of kind {record.kind} has no relation {relation!r}."
+            message = f"A record of kind {record.kind} has no relation {excerpt(relation)!r}."
             fix = f"Relations of {record.kind}: {', '.join(allowed)}."
             yield record.finding("violation", "relation-of-other-kind", path, message, fix)
         if relation in _TO_ANOTHER and target == record.id:
@@ -86,7 +97,7 @@ def _links(record: Record, vocabulary: Vocabulary) -> Iterator[Finding]:
             fix = "Name the other record, or remove the link."
             yield record.finding("violation", "link-to-itself", ("links", index, "target_id"), message, fix)
         if (relation, target) in seen:
-            message = f"The link {relation} to {target!r} stands twice."
+            message = f"The link {excerpt(relation)} to {excerpt(target)!r} stands twice."
             yield record.finding("warning", "repeated-link", ("links", index), message, "Remove one of them.")
         seen.add((relation, target))
 
@@ -94,7 +105,7 @@ def _links(record: Record, vocabulary: Vocabulary) -> Iterator[Finding]:
 def _unknown_relation(record: Record, path: Path, relation: str, vocabulary: Vocabulary) -> Finding:
     guess = nearest(relation, vocabulary.relations)
     fix = f"Did you mean {guess}?" if guess else f"Write one of {', '.join(sorted(vocabulary.relations))}."
-    return record.finding("violation", "unknown-relation", path, f"{relation!r} is not a relation.", fix)
+    return record.finding("violation", "unknown-relation", path, f"{excerpt(relation)!r} is not a relation.", fix)
 
 
 def _may_have(kind: str, term: Term, vocabulary: Vocabulary) -> bool:
@@ -109,7 +120,9 @@ def _facets(record: Record, vocabulary: Vocabulary) -> Iterator[Finding]:
         if term is None:
             guess = nearest(name, vocabulary.facets)
             fix = f"Did you mean {guess}?" if guess else f"Known facets: {', '.join(sorted(vocabulary.facets))}."
-            yield record.finding("warning", "unknown-facet", ("facets", name), f"The facet {name!r} is not known.", fix)
+            yield record.finding(
+                "warning", "unknown-facet", ("facets", name), f"The facet {excerpt(name)!r} is not known.", fix
+            )
         elif term.scheme and isinstance(values, list):
             for index, value in enumerate(values):
                 if isinstance(value, str) and is_stray(value):
@@ -127,11 +140,11 @@ def _attributes(record: Record, vocabulary: Vocabulary) -> Iterator[Finding]:
             if key != "missing_metadata":
                 declared[key] = _of_records(vocabulary)[key]
         elif is_scaffolding(record.kind, key):
-            message = f"{key!r} is left over from an older format; it is kept as it is."
+            message = f"{excerpt(key)!r} is left over from an older format; it is kept as it is."
             yield record.finding("info", "scaffolding", path, message, "It can be removed.")
         else:
             guess = nearest(key, terms)
-            message = f"{key!r} is not a declared attribute of {record.kind}; it is kept as an open setting."
+            message = f"{excerpt(key)!r} is not a declared attribute of {record.kind}; it is kept as an open setting."
             fix = f"Did you mean {guess}?" if guess else "Use a declared key, or ask for a new term in the ontology."
             yield record.finding("warning", "undeclared-attribute", path, message, fix)
     for path, term, value in declared_values(record.attributes, ("attributes",), declared, vocabulary):
@@ -147,9 +160,9 @@ def _undeclared_key(record: Record, path: Path, terms: Mapping[str, Term]) -> Fi
     guess = nearest(key, terms)
     fix = f"Did you mean {guess}?" if guess else f"Keys of {owner}: {', '.join(sorted(terms))}."
     if owner == "comparison":
-        message = f"{key!r} is not a key that comparisons use; it is kept and never compared."
+        message = f"{excerpt(key)!r} is not a key that comparisons use; it is kept and never compared."
         return record.finding("warning", "undeclared-key", path, message, fix)
-    message = f"{owner} has no key {key!r}; the value is kept."
+    message = f"{owner} has no key {excerpt(key)!r}; the value is kept."
     return record.finding("violation", "undeclared-key", path, message, fix)
 
 
@@ -161,7 +174,14 @@ def _keys_beside(path: Path, terms: Mapping[str, Term], vocabulary: Vocabulary) 
     return terms
 
 
-def _of_records(vocabulary: Vocabulary) -> dict[str, Term]:
+@lru_cache(maxsize=64)
+def _of_kind(vocabulary: Vocabulary, kind: str) -> Mapping[str, Term]:
+    """Key -> term of all that a record of a kind may say."""
+    return {**_of_records(vocabulary), **vocabulary.attributes[kind]}
+
+
+@lru_cache(maxsize=4)
+def _of_records(vocabulary: Vocabulary) -> Mapping[str, Term]:
     """Key -> term of what every kind may say of the record itself."""
     return {term.record_key: term for term in vocabulary.terms.values() if term.section == "record"}
 
@@ -169,20 +189,22 @@ def _of_records(vocabulary: Vocabulary) -> dict[str, Term]:
 def _missing(record: Record, vocabulary: Vocabulary) -> Iterator[Finding]:
     """Entries for fields that the kind does not have, and keys that an entry does not have. Source: section 6."""
     entries = record.attributes.get("missing_metadata")
-    terms = {**_of_records(vocabulary), **vocabulary.attributes[record.kind]}
+    terms = _of_kind(vocabulary, record.kind)
     for field, entry in entries.items() if isinstance(entries, dict) else ():
         path: Path = ("attributes", "missing_metadata", field)
         first, _, rest = field.partition(".")
         term = terms.get(first)
         parts = vocabulary.parts.get(PARTS[term.value_kind][0], {}) if term and term.value_kind in PARTS else {}
         if term is None or (rest and parts and rest not in parts):
-            message = f"missing_metadata explains {field!r}, which a record of kind {record.kind} does not have."
+            message = (
+                f"missing_metadata explains {excerpt(field)!r}, which a record of kind {record.kind} does not have."
+            )
             guess = _nearest_field(field, terms, parts, vocabulary)
             fix = f"Did you mean {guess}?" if guess else "Correct the name of the field, or remove the entry."
             yield record.finding("warning", "unknown-missing-field", path, message, fix)
         for key in entry if isinstance(entry, dict) and "reason" in entry else ():
             if key not in _OF_ENTRIES:
-                message = f"An entry under missing_metadata has no key {key!r}; the value is kept."
+                message = f"An entry under missing_metadata has no key {excerpt(key)!r}; the value is kept."
                 guess = nearest(key, _OF_ENTRIES)
                 fix = f"Did you mean {guess}?" if guess else "An entry has reason, and note if there is more to say."
                 yield record.finding("violation", "undeclared-key", (*path, key), message, fix)

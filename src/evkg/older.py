@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from evkg.errors import excerpt
 from evkg.jsontext import Json, NumberText
 from evkg.older_parts import upgrade_coverage, upgrade_review, upgrade_uncertainty
 from evkg.rewrite import Rewrite
@@ -142,13 +143,13 @@ def _upgrade_null(rewrite: Rewrite, kind: str, key: str) -> None:
     path = rewrite.source(("attributes", key))
     if key in ("source_discrepancy", "undefined_reason"):
         del rewrite.attributes[key]
-        rewrite.note(path, f"{key}: null means that there is none.")
+        rewrite.note(path, f"{excerpt(key)}: null means that there is none.")
     elif rewrite.missing is not None and key in rewrite.missing:
         del rewrite.attributes[key]
-        rewrite.note(path, f"{key}: null adds nothing to its missing entry.")
+        rewrite.note(path, f"{excerpt(key)}: null adds nothing to its missing entry.")
     elif rewrite.explain(key, "unextracted"):
         del rewrite.attributes[key]
-        rewrite.note(path, f"{key}: null is read as missing, reason unextracted.")
+        rewrite.note(path, f"{excerpt(key)}: null is read as missing, reason unextracted.")
 
 
 def _protocol(rewrite: Rewrite) -> None:
@@ -270,7 +271,10 @@ def _upgrade_missing(rewrite: Rewrite, names: Mapping[str, str]) -> bool:
         name = names.get(first, first) + dot + rest
         if name != key and name not in entries:
             rewrite.move((*path, name), (*path, key))
-            rewrite.note((*path, key), f'The missing entry for the older key "{key}" is read as one for "{name}".')
+            rewrite.note(
+                (*path, key),
+                f'The missing entry for the older key "{excerpt(key)}" is read as one for "{excerpt(name)}".',
+            )
         else:
             name = key
         if isinstance(value, str) or value is None:

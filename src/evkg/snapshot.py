@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
+from evkg.errors import excerpt
 from evkg.jsontext import Json, JsonError, decode_json_prefix, skip_space
 
 
@@ -91,7 +92,7 @@ def _object(text: str, start: int) -> Generator[Element, None, int]:
     while text[position : position + 1] != "}" or found:
         key, behind = _key(text, position)
         if key in found:
-            raise JsonError(f'The key "{key}" stands twice in one object.', position)
+            raise JsonError(f'The key "{excerpt(key)}" stands twice in one object.', position)
         found[key] = None
         position = skip_space(text, behind)
         if key == "records":

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from evkg.finding import printable
 
 if TYPE_CHECKING:
+    from evkg.readiness import Readiness
     from evkg.related import Link
     from evkg.view import Gap, Value, View
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _GAP: Final = "  "
 
 
-def _width(text: str) -> int:
+def display_width(text: str) -> int:
     """Columns that a text takes in a terminal."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
@@ -34,13 +35,13 @@ def render_table(columns: Sequence[str], rows: Sequence[Sequence[str | None]], *
     """
     limit = width if width is not None else shutil.get_terminal_size((120, 24)).columns
     cells = [[printable(cell) if cell is not None else "(nothing)" for cell in row] for row in rows]
-    widths = [max([_width(name), *(_width(row[i]) for row in cells)]) for i, name in enumerate(columns)]
+    widths = [max([display_width(name), *(display_width(row[i]) for row in cells)]) for i, name in enumerate(columns)]
     count = f"{len(rows)} row" if len(rows) == 1 else f"{len(rows)} rows"
     if sum(widths) + len(_GAP) * (len(widths) - 1) <= limit:
         lines = [_line(columns, widths), _line(["-" * size for size in widths], widths)]
         lines += [_line(row, widths) for row in cells]
         return "\n".join([*lines, "", count])
-    label = max((_width(name) for name in columns), default=0)
+    label = max((display_width(name) for name in columns), default=0)
     blocks = [
         "\n".join(_pair(name, cell, label, limit) for name, cell in zip(columns, row, strict=True)) for row in cells
     ]
@@ -48,7 +49,9 @@ def render_table(columns: Sequence[str], rows: Sequence[Sequence[str | None]], *
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return _GAP.join(cell + " " * (size - _width(cell)) for cell, size in zip(cells, widths, strict=True)).rstrip()
+    return _GAP.join(
+        cell + " " * (size - display_width(cell)) for cell, size in zip(cells, widths, strict=True)
+    ).rstrip()
 
 
 def _pair(name: str, cell: str, label: int, limit: int) -> str:
@@ -56,12 +59,12 @@ def _pair(name: str, cell: str, label: int, limit: int) -> str:
     room = max(20, limit - label - len(_GAP))
     lines: list[str] = []
     for word in cell.split(" "):
-        if lines and _width(lines[-1]) + 1 + _width(word) <= room:
+        if lines and display_width(lines[-1]) + 1 + display_width(word) <= room:
             lines[-1] += " " + word
         else:
             lines.append(word)
     indent = "\n" + " " * (label + len(_GAP))
-    return f"{name}{' ' * (label - _width(name))}{_GAP}{indent.join(lines)}"
+    return f"{name}{' ' * (label - display_width(name))}{_GAP}{indent.join(lines)}"
 
 
 def _stated(value: Value) -> str:
@@ -78,6 +81,16 @@ def _missing(gap: Gap) -> str:
 def _linked(link: Link) -> str:
     arrow = "← " if link.incoming else ""
     return f"{arrow}{link.label}: {link.name or '(outside this release)'} [{link.record_id}]"
+
+
+def _ready(readiness: Readiness) -> Iterator[str]:
+    """How many of the four capabilities there are, and what stands in the way of each."""
+    found = readiness.capabilities
+    yield f"{sum(capability.ready for capability in found.values())} of {len(found)} capabilities"
+    for name, capability in found.items():
+        when = f", verified {capability.verified_at}" if capability.verified_at else ""
+        words = name.replace("_", " ")
+        yield f"{words}: ready{when}" if capability.ready else f"{words}: not ready. {' · '.join(capability.blockers)}"
 
 
 def render_view(view: View) -> str:
@@ -107,6 +120,7 @@ def render_view(view: View) -> str:
             [_linked(link) for link in view.links],
         ),
         ("Review", [_stated(value) for value in view.review]),
+        ("Research readiness", list(_ready(view.readiness)) if view.readiness else []),
     ]
     for title, entries in sections:
         if entries:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from evkg.jsontext import Json, encode_json
 from evkg.namespaces import EVKG, thing_iri
+from evkg.readiness import Readiness, read_readiness
 from evkg.related import UNREAD, Concern, Link, read_concerns, read_link, read_links, read_tested
 from evkg.vocabulary import PARTS, Term
 
@@ -79,6 +80,7 @@ class View:
     release_id: str
     conforms: bool
     values_by_key: Mapping[str, str] = field(default_factory=dict)
+    readiness: Readiness | None = None  # what can be done with a data set or an evaluation
 
 
 def view_record(release: Release, record_id: str) -> View:
@@ -128,6 +130,7 @@ def view_record(release: Release, record_id: str) -> View:
         release_id=release.id,
         conforms=release.conforms,
         values_by_key={value.key: value.text for value in values},
+        readiness=read_readiness(release, record_id),
     )
 
 
