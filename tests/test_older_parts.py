@@ -286,3 +286,8 @@ def _marks(value: Any) -> list[str]:
     if isinstance(value, list):
         return [mark for inner in value for mark in _marks(inner)]
     return [value.rsplit(" ", 1)[-1]] if type(value) is str else []
+
+
+@pytest.mark.parametrize("text", ["0.004", "4", "0,5", "1e-3", "0.4 %"])
+def test_a_number_alone_is_not_taken_for_silence_of_the_source(text: str) -> None:
+    assert _result(uncertainty=text) == {"uncertainty": text}

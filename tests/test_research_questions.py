@@ -140,7 +140,11 @@ def test_ranks_are_those_of_compare_and_doubted_results_have_none(invented: Rele
 @pytest.mark.parametrize("metric", ["accuracy", "auroc", "peak-memory", "inference-throughput"])
 def test_every_group_is_ranked_as_compare_ranks_it(groups: Release, metric: str) -> None:
     by_group: dict[str | None, dict[str, str | None]] = {}
+    results = {
+        row["id"] for row in groups.select("SELECT ?id { ?about evkg:recordId ?id ; foaf:primaryTopic/a evkg:Result }")
+    }
     for row in ask(groups, "leaderboard", metric=metric):
+        assert row["result_id"] in results
         if row["comparison_group"] != "(none)":
             by_group.setdefault(row["comparison_group"], {})[str(row["result_id"])] = row["rank_in_group"]
     larger = [ranks for ranks in by_group.values() if 1 < len(ranks) <= 20]

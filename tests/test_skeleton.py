@@ -148,7 +148,9 @@ def test_no_file_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(["new", "model", "-o", str(file)]) == 2
     assert main(["new", "model", "-o", str(link)]) == 2
     assert main(["new", "model", "-o", str(tmp_path)]) == 2
-    assert main(["new", "model", "-o", str(tmp_path / "no/a.yaml")]) == 2
+    assert main(["new", "model", "-o", str(tmp_path / "new/a.yaml")]) == 0  # folders are made
+    assert (tmp_path / "new/a.yaml").is_file()
+    capsys.readouterr()
     assert file.read_text(encoding="utf-8") == written
     assert not (tmp_path / "c.yaml").exists()
     capsys.readouterr()

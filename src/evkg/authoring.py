@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -63,6 +64,7 @@ def new(options: argparse.Namespace) -> int:
         print(text, end="")
         return 0
     try:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
         with options.output.open("x", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
     except FileExistsError as error:
@@ -98,7 +100,7 @@ def fix(options: argparse.Namespace) -> int:
     fields = counted(sum(len(stub.fields) for stub in stubbed.stubs), "field")
     told = f"{fields} in {counted(len(stubbed.stubs), 'record')}"
     if not options.write:
-        print(f"{told} to be decided. Add the entries with: evkg fix --write", file=sys.stderr)
+        print(f"{told} to be decided. Add the entries with: evkg fix --write {shlex.quote(name)}", file=sys.stderr)
         return EXIT_OPEN
     replace_file(options.file, stubbed.before, stubbed.after)
     print(f"{name}: {told} written. {decide_note(vocabulary)}", file=sys.stderr)

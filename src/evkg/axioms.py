@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import pyoxigraph as ox
 
@@ -24,8 +25,33 @@ class Rule:
 
     name: str
     query: str
-    #: Whether the query itself leaves out what some graph holds already.
-    is_fresh: bool = False
+
+    def touches(self, other: Rule) -> bool:
+        """Whether it matters which of two rules runs first: one uses what the other gives.
+
+        >>> first = Rule("a", "CONSTRUCT { ?x evkg:p ?y } WHERE { ?x evkg:q ?y }")
+        >>> second = Rule("b", "CONSTRUCT { ?x evkg:r ?y } WHERE { ?x evkg:p ?y }")
+        >>> second.touches(first), first.touches(Rule("c", "CONSTRUCT { ?x evkg:r ?y } WHERE { ?x evkg:s ?y }"))
+        (True, False)
+        """
+        (given, used), (others, used_there) = _terms(self.query), _terms(other.query)
+        return _ANY in used | used_there or not (given.isdisjoint(used_there) and others.isdisjoint(used))
+
+
+@lru_cache(maxsize=256)
+def _terms(query: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The terms in the head of a CONSTRUCT query, and those behind it; `_ANY` where a property is a variable."""
+    plain = re.sub(r"(^|\s)#[^\n]*", " ", query)
+    head, _, body = plain.partition("WHERE")
+    found = frozenset(_TERM.findall(body))
+    if re.search(r"[{.]\s*\?\w+\s+\?\w+\s+[?<\w\"]", body):
+        found |= {_ANY}
+    return frozenset(_TERM.findall(head)), found
+
+
+#: A prefixed name or an IRI, as rules write properties and classes.
+_TERM: Final = re.compile(r"[a-z]+:[A-Za-z]\w*|<[^>\s]*>")
+_ANY: Final = "?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +59,15 @@ class Axioms:
     """The axioms of the ontology, by what they need.
 
     `above`: class -> the classes right above it; `wider` and `inverse`: pairs of properties; `chains`:
-    rules, since they join; `disjoint`: pairs of classes that nothing may belong to at once.
+    rules, since they join; `steps`: the properties that chains lead over, in brackets; `disjoint`: pairs of
+    classes that nothing may belong to at once.
     """
 
     above: Mapping[str, tuple[str, ...]]
     wider: tuple[tuple[str, str], ...]
     inverse: tuple[tuple[str, str], ...]
     chains: tuple[Rule, ...]
+    steps: frozenset[str]
     disjoint: tuple[tuple[str, str], ...]
 
 
@@ -89,17 +117,20 @@ def _axioms(folder: Path) -> Axioms:
     for lower, upper in pairs(RDFS + "subClassOf"):
         above.setdefault(lower, []).append(upper)
     chains = []
+    over: set[str] = set()
     for term, steps in sorted(_chains(store)):
+        over.update(f"<{step}>" for step in steps)
         links = " . ".join(f"?n{i} <{step}> ?n{i + 1}" for i, step in enumerate(steps))
         fact = f"?n0 <{term}> ?n{len(steps)}"
-        query = f"CONSTRUCT {{ {fact} }} WHERE {{ {links} . FILTER NOT EXISTS {{ {fact} }} }}"
-        chains.append(Rule(f"{short_name(term)} owl:propertyChainAxiom", query, is_fresh=True))
+        query = f"CONSTRUCT {{ {fact} }} WHERE {{ {links} }}"
+        chains.append(Rule(f"{short_name(term)} owl:propertyChainAxiom", query))
     inverse = pairs(OWL + "inverseOf")
     return Axioms(
         {lower: tuple(uppers) for lower, uppers in above.items()},
         tuple(pairs(RDFS + "subPropertyOf")),
         tuple(sorted({*inverse, *((other, one) for one, other in inverse)})),
         tuple(chains),
+        frozenset(over),
         tuple(pairs(OWL + "disjointWith")),
     )
 

@@ -9,8 +9,10 @@ its closure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Final
 
 import pyoxigraph as ox
 
@@ -18,6 +20,11 @@ from evkg.axioms import TYPE, Axioms, Closure, Rule, short_name
 from evkg.errors import InconsistencyError, VocabularyError
 from evkg.namespaces import PREFIXES, graph_iri
 from evkg.vocabulary import data_folder
+
+#: How many rules run at a time (count).
+_SIDE_BY_SIDE: Final = 2
+#: More triples than this are added by a bulk load, which costs as much for a few as for thousands (count).
+_BULK: Final = 2_000
 
 
 def load_rules(folder: Path | None = None) -> list[Rule]:
@@ -78,13 +85,30 @@ def derive_in(
             new = _new(store, rule)
             new |= {triple for triple in closure.of(new) if not _holds(store, triple)}
             lines.extend(_add(store, new, graph))
-            changed |= bool(new)
+            # Another round is needed only where a chain leads over what came out.
+            changed |= not axioms.steps.isdisjoint(triple.split(" ", 2)[1] for triple in new)
     _refuse_disjoint(store, axioms)
-    for rule in rules:
-        progress(rule.name)
-        lines.extend(_add(store, _new(store, rule), graph))
+    lines.extend(_run(store, rules, graph, progress))
     _refuse_repeats(store, graph)
     return sorted(lines)
+
+
+def _run(store: ox.Store, rules: Sequence[Rule], graph: ox.NamedNode, progress: Callable[[str], None]) -> Iterator[str]:
+    """What the rules give, each run once as if one after the other; two at a time where neither touches the other."""
+    done: list[Future[list[str]]] = []
+
+    def run(rule: Rule, before: Sequence[Future[list[str]]]) -> list[str]:
+        for other in before:  # all are ahead in the queue, so they run or are done
+            other.result()
+        progress(rule.name)
+        return _add(store, _new(store, rule), graph)
+
+    with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
+        for number, rule in enumerate(rules):
+            before = [done[other] for other in range(number) if rule.touches(rules[other])]
+            done.append(pool.submit(run, rule, before))
+        for future in done:
+            yield from future.result()
 
 
 def _refuse_repeats(store: ox.Store, graph: ox.NamedNode) -> None:
@@ -122,11 +146,10 @@ def _new(store: ox.Store, rule: Rule) -> set[str]:
     except SyntaxError as error:
         raise VocabularyError(f"queries/rules/{rule.name}.rq: {error}") from error
     if not isinstance(found, ox.QueryTriples):
+        del found  # the engine's object must end in this thread, and the error goes to another
         raise VocabularyError(f"queries/rules/{rule.name}.rq is not a CONSTRUCT query.")
     text = found.serialize(format=ox.RdfFormat.N_TRIPLES) or b""
     triples = {line[:-2] for line in text.decode().split("\n") if line}
-    if rule.is_fresh:
-        return triples
     used: dict[str, bool] = {}
     for triple in triples:
         predicate = triple.split(" ", 2)[1]
@@ -150,8 +173,11 @@ def count_graphs(store: ox.Store, triple: str) -> int:
 def _add(store: ox.Store, triples: Collection[str], graph: ox.NamedNode) -> list[str]:
     """Add triples to a graph; their N-Quads lines."""
     lines = [f"{triple} {graph} ." for triple in triples]
-    if lines:
-        store.bulk_load(input="\n".join([*lines, ""]).encode(), format=ox.RdfFormat.N_QUADS)
+    content = "\n".join([*lines, ""]).encode()
+    if len(lines) > _BULK:
+        store.bulk_load(input=content, format=ox.RdfFormat.N_QUADS)
+    elif lines:
+        store.extend(ox.parse(input=content, format=ox.RdfFormat.N_QUADS))
     return lines
 
 

@@ -43,6 +43,10 @@ _AGENT: Final = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d\Z")
 
 
+#: A number alone, of which nobody can say what kind of uncertainty it is.
+_BARE_NUMBER: Final = re.compile(r"\s*[0-9]+(?:[.,][0-9]+)?(?:[eE][-+]?[0-9]+)?\s*%?\s*\Z")
+
+
 def upgrade_uncertainty(rewrite: Rewrite) -> None:
     """Read the attribute `uncertainty`, whatever older form it has."""
     old = rewrite.attributes["uncertainty"]
@@ -52,6 +56,9 @@ def upgrade_uncertainty(rewrite: Rewrite) -> None:
         if new is not None:
             rewrite.attributes["uncertainty"] = new
             rewrite.note(path, "The older text is read as an uncertainty object.")
+        elif _BARE_NUMBER.match(old):
+            # The source states something, so `unreported` would be false: it stays, and is found to be no object.
+            return
         elif rewrite.explain("uncertainty", "unreported", old):
             del rewrite.attributes["uncertainty"]
             rewrite.note(path, "The older text gives no uncertainty; it is kept as note of a missing entry.")
