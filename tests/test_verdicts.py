@@ -195,3 +195,47 @@ def test_after_any_edits_a_check_says_what_a_fresh_one_says(
             records.pop(place)
         else:
             chance.shuffle(records)
+
+
+def test_a_verdict_of_an_earlier_check_holds_only_while_the_others_are_as_they_were_then(tmp_path: Path) -> None:
+    others = [record(f"m-{i}", "method") for i in range(10)]
+    first = record("a", "configuration", links=[{"relation": "variant_of", "target_id": "b"}])
+    file, cache = tmp_path / "r.jsonl", tmp_path / "v"
+    for records in ([first, record("b", "model")], [record("a", "configuration")], [first]):
+        found = assert_as_fresh(write_records(file, *others, *records), cache)
+    assert [f.rule for f in found.findings if f.severity == "violation" and f.field == "links.0.target_id"] == [
+        "unknown-id"
+    ]
+
+
+def test_a_record_that_another_of_its_id_withholds_is_not_quoted_from_an_earlier_check(tmp_path: Path) -> None:
+    others = [record(f"m-{i}", "method") for i in range(10)]
+    open_one = record("a", "result", attributes={"printed_value": "SECRET", "unknown_key": "SECRET"})
+    file, cache = tmp_path / "r.jsonl", tmp_path / "v"
+    check_dataset(write_records(file, *others, open_one), cache=cache)
+    write_records(file, *others, open_one, record("a", "result", status="excluded"))
+    for _ in range(2):
+        assert "SECRET" not in str(assert_as_fresh(file, cache).findings)
+
+
+@pytest.mark.parametrize("name", ["a.yaml", "a.jsonl"])
+def test_a_file_that_is_saved_while_it_is_checked_is_checked_again(tmp_path: Path, name: str) -> None:
+    file, cache = tmp_path / name, tmp_path / "v"
+    good, bad = (encode_json(record("a", "model", source_ids=ids)) + "\n" for ids in ([], ["nowhere"]))
+    file.write_text(good, encoding="utf-8")
+
+    def save(text: str, *_: object) -> None:
+        if text.startswith("checking"):  # it was read
+            file.write_text(bad, encoding="utf-8")
+
+    check_dataset(file, cache=cache, progress=save)
+    assert [f.rule for f in assert_as_fresh(file, cache).findings if f.severity == "violation"].count("unknown-id") == 1
+
+
+def test_habits_of_a_file_are_told_at_the_line_that_is_first_now(tmp_path: Path) -> None:
+    file, cache = tmp_path / "r.jsonl", tmp_path / "v"
+    lines = [f"{encode_json(record(f'm-{i}', 'model'))}\r\n".encode() for i in range(6)]
+    for kept in (lines, lines[1:], [b"\xef\xbb\xbf" + lines[0], *lines[1:]], lines[2:]):
+        file.write_bytes(b"".join(kept))
+        found = assert_as_fresh(file, cache)
+        assert [f.line for f in found.findings if f.rule == "line-ends"] == [1]

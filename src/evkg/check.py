@@ -146,7 +146,7 @@ def check_dataset(
     fresh: list[Batch] = []
     if portions:
         worker = Worker(task)
-        for batch in run_portions(task, portions, worker, count):
+        for batch in run_portions(portions, worker, count):
             if verdicts is not None:
                 fresh.append(replace(batch, sample=[]))
             gathering.add(batch)

@@ -255,6 +255,8 @@ def _rank(results: Sequence[Candidate]) -> tuple[tuple[Member, ...], tuple[str, 
         values = {result.values.get(key) for result in results}
         if len(values) > 1 or any((key, "unknown") in result.blocked_in for result in results):
             return members, (f"Nothing is ranked: {words}.",)
+    if results[0].direction not in ("higher", "lower"):
+        return members, ("Nothing is ranked: neither higher nor lower is said to be better.",)
     if not can_align([result.unit_key for result in results]):
         return members, ("Nothing is ranked: the units differ, and no value is ever converted.",)
     counted = [i for i, member in enumerate(members) if not member.is_bound]

@@ -6,6 +6,7 @@ and no record has to be kept. It also cuts the files into portions, which can be
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -71,7 +72,10 @@ class _Look:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What can be read by itself: a line of a file of lines, with the SHA-256 of its bytes, or a whole file."""
+    """What can be read by itself: a line of a file of lines, or a whole file.
+
+    A line has the SHA-256 of its bytes, unless it is written as is told once a file (line ends, byte-order mark).
+    """
 
     file: FilePath
     span: Span | None = None
@@ -97,7 +101,7 @@ class Dataset:
         self.research, problems = _research(path)
         self.findings += problems
         self._is_open = is_open
-        self._lines: dict[FilePath, list[tuple[Span, bytes]]] = {}
+        self._lines: dict[FilePath, list[tuple[Span, bytes | None]]] = {}
         self._repeated: set[str] = set()
 
     @cached_property
@@ -162,10 +166,12 @@ class Dataset:
                     subjects = _subjects(item.data) if item.kind == "claim" else frozenset()
                     yield item.id, _Look(item.kind, str(item.data["status"]), subjects)
             return
-        spans: list[tuple[Span, bytes]] = []
+        spans: list[tuple[Span, bytes | None]] = []
         try:
             for span, content in raw_lines(file):
-                spans.append((span, hashlib.sha256(content).digest()))
+                is_odd = b"\r" in content or content.startswith(b"\xef\xbb\xbf") or not content.strip()
+                sha256 = hashlib.sha256(content).digest()
+                spans.append((replace(span, sha256=sha256), None if is_odd else sha256))
                 yield from _look_at_line(content, self.vocabulary)
         except READ_ERRORS:  # reading it tells why
             return
@@ -223,7 +229,8 @@ def portions_of(units: Iterable[Unit]) -> list[Portion]:
             end()
         if unit.span is None:
             files.append(unit.file)
-            size += unit.file.stat().st_size if unit.file.is_file() else 0
+            with contextlib.suppress(OSError):  # reading it tells why
+                size += unit.file.stat().st_size
         else:
             if files and not spans:
                 end()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from evkg.errors import VocabularyError
 from evkg.shapes import Result, Shapes, background
@@ -24,6 +24,9 @@ _IRI: Final = re.compile(r"<([^<>]*)>\Z")
 
 class FastValidator:
     """Validates N-Triples with the Rust engine `shacl`; compiled once for the shapes of a folder."""
+
+    #: Whether it ran in this process: then the engine has threads, and a forked process would wait for them for ever.
+    has_run: ClassVar[bool] = False
 
     def __init__(self, shapes: Shapes) -> None:
         self._shapes = shapes
@@ -44,12 +47,20 @@ class FastValidator:
         except ValueError as error:
             raise VocabularyError(f"The shapes in {self._shapes.folder} are broken: {error}") from error
 
+    def compile(self) -> None:
+        """Read the shapes now.
+
+        Raises: VocabularyError: as `run`.
+        """
+        _ = self._compiled
+
     def run(self, triples: Iterable[str], wanted: Callable[[str], bool] = lambda _: True) -> list[Result]:
         """The results on N-Triples lines, in a fixed order; only those on focus nodes (IRIs) that are `wanted`.
 
         Raises: VocabularyError: the shapes are broken or leave the profile.
         """
         compiled = self._compiled
+        type(self).has_run = True
         try:
             report = compiled.validate_text(self._background + "\n".join([*triples, ""]), "ntriples")
         except ValueError as error:

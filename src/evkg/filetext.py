@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import hashlib
 import os
 import zlib
 from collections.abc import Iterable, Iterator
@@ -105,11 +107,15 @@ def read_text(file: Path, limit: int) -> Iterator[str | Finding]:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A line of a file that is not compressed: where it begins and how long it is (bytes), its number from 1."""
+    """A line of a file that is not compressed: where it begins and how long it is (bytes), its number from 1.
+
+    With the SHA-256 of its bytes, it is seen when the file has changed since.
+    """
 
     start: int
     length: int
     line: int
+    sha256: bytes | None = None
 
 
 def raw_lines(file: Path) -> Iterator[tuple[Span, bytes]]:
@@ -160,7 +166,10 @@ def _spanned(file: Path, spans: Iterable[Span]) -> Iterator[tuple[Span, bytes]]:
         for span in spans:
             if stream.tell() != span.start:
                 stream.seek(span.start)
-            yield span, stream.read(span.length)
+            content = stream.read(span.length)
+            if span.sha256 is not None and hashlib.sha256(content).digest() != span.sha256:
+                raise OSError(errno.EBUSY, "it was changed while it was read; check again")
+            yield span, content
 
 
 def decode_text(file: Path, content: bytes, line: int = 1) -> tuple[str | None, list[Finding]]:

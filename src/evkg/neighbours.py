@@ -69,7 +69,10 @@ class Examiner:
         if finding.record not in self._neighbours.withheld or is_public(finding.field):
             yield finding
         elif finding.rule == "envelope":
-            yield replace(finding, value=None)
+            key = (finding.field or "").partition(".")[0]
+            message = f"The key {key} is not as it must be." if key else "The record is not as it must be."
+            fix = "Look it up in the file; nothing is quoted, since the record is withheld."
+            yield replace(finding, field=key or None, message=message, value=None, fix=fix)
 
     def _withdrawn(self, record: Record) -> Iterator[Finding]:
         """Findings on what is withheld, or leads to it."""

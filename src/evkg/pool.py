@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import multiprocessing
 import os
 import pickle
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final
 
-from evkg.batch import Batch, Task, Worker
+from evkg.batch import Batch, Worker
 from evkg.dataset import Portion
 from evkg.errors import EvkgError, ReleaseError
+from evkg.fast import FastValidator
 
+#: `prctl` option: the signal that a process gets when its parent dies. Source: prctl(2).
+_PDEATHSIG: Final = 1
 #: How many portions each process may be ahead of the one that is waited for (count).
 _AHEAD: Final = 3
 
@@ -25,17 +31,22 @@ def processes() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_portions(task: Task, portions: Sequence[Portion], worker: Worker, count: int) -> Iterator[Batch]:
+def _may_fork() -> bool:
+    """Whether processes can be forked from this one: what other threads hold would stay locked in them for ever."""
+    return sys.platform == "linux" and threading.active_count() == 1 and not FastValidator.has_run
+
+
+def run_portions(portions: Sequence[Portion], worker: Worker, count: int) -> Iterator[Batch]:
     """The batches of all portions in order: made here, or with `count` above 1 by processes.
 
     Raises: what `Worker.process` raises. ReleaseError: a process died.
     """
-    if count <= 1 or len(portions) <= 1:
+    if count <= 1 or len(portions) <= 1 or not _may_fork():
         for portion in portions:
             yield from worker.process(portion)
         return
     worker.warm()
-    pool = _Pool(task, worker, min(count, len(portions)))
+    pool = _Pool(worker, min(count, len(portions)))
     try:
         yield from pool.run(portions)
     finally:
@@ -45,18 +56,15 @@ def run_portions(task: Task, portions: Sequence[Portion], worker: Worker, count:
 class _Pool:
     """Processes that are given portions one by one, each over a pipe of its own."""
 
-    def __init__(self, task: Task, worker: Worker, count: int) -> None:
+    def __init__(self, worker: Worker, count: int) -> None:
         # Forked processes have the vocabulary, the shapes and the neighbours already.
-        can_fork = sys.platform == "linux"
-        context: Any = multiprocessing.get_context("fork" if can_fork else "spawn")
+        context: Any = multiprocessing.get_context("fork")
         self._processes = []
         self._free: list[Connection] = []
         self._all: list[Connection] = []
         for _ in range(count):
             ours, theirs = context.Pipe()
-            process = context.Process(
-                target=_serve, args=(theirs, [*self._all, ours], task, worker if can_fork else None), daemon=True
-            )
+            process = context.Process(target=_serve, args=(theirs, [*self._all, ours], worker), daemon=True)
             process.start()
             theirs.close()
             self._processes.append(process)
@@ -98,16 +106,17 @@ class _Pool:
         for connection in self._all:
             connection.close()
         for process in self._processes:
-            process.terminate()
+            process.kill()
             process.join()
 
 
-def _serve(connection: Connection, others: Sequence[Connection], task: Task, worker: Worker | None) -> None:
+def _serve(connection: Connection, others: Sequence[Connection], worker: Worker) -> None:
     """Work off what comes through the pipe until its other end is closed."""
     for other in others:  # else the other end would stay open here
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
-    worker = worker or Worker(task)
+    with contextlib.suppress(OSError, AttributeError):  # it ends with its parent, however that ends
+        ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
     try:
         while True:
             portion = connection.recv()

@@ -90,7 +90,7 @@ class Validation:
     def warm(self) -> None:
         """Read the shapes now, so that processes which are forked from here need not."""
         if not self._is_normative:
-            self._fast.run([])
+            self._fast.compile()
 
     def check(self, batch: Sequence[Converted]) -> Found:
         """Findings on the records of a batch, each at its field, and the results behind them.

@@ -65,8 +65,9 @@ class Verdicts:
         self._file = file
         self._recipe = made_with
         self._known: dict[bytes, Any] = {}
-        self._digest = b""
+        self._digests: list[bytes] = []
         self._asked: list[bytes] = []
+        self._part_of: dict[bytes, int] = {}
         self._facts_digest = b""
         self._conflicts: list[Any] = []
         with contextlib.suppress(OSError, ValueError, TypeError, EOFError, IndexError):
@@ -74,11 +75,13 @@ class Verdicts:
                 recipe_of_part, digest, asked, known, facts_digest, found = part
                 if recipe_of_part != made_with:
                     break
-                self._digest = digest
+                self._part_of |= dict.fromkeys(known, len(self._digests))
+                self._digests.append(digest)
                 self._asked.append(asked)
                 self._known |= known
                 self._facts_digest, self._conflicts = facts_digest, found
         self._now: dict[bytes, Any] = {}
+        self._keys: dict[Unit, bytes] = {}
         self._is_changed = False
 
     @property
@@ -89,9 +92,10 @@ class Verdicts:
     def take(self, dataset: Dataset) -> tuple[Batch, list[Portion]]:
         """What is known already, as one batch, and what has still to be read."""
         neighbours = dataset.neighbours
-        is_same = bool(self._known) and self._digest == _digest(neighbours)
-        # What each record asked about matters only where some record is another one than before.
-        asked = {} if is_same else self._all_asked()
+        now = _digest(neighbours)
+        # What a record asked about matters only where some record is another one than when the verdict was found.
+        same = [digest == now for digest in self._digests]
+        asked = {} if all(same) else self._all_asked()
         batch = Batch((-1, 0), [], [], [])
         left: list[Unit] = []
         file: Path | None = None
@@ -100,13 +104,14 @@ class Verdicts:
             if unit.file is not file:
                 file, name = unit.file, file_name(unit.file)
             key = _key(unit)
+            self._keys[unit] = key
             verdict = self._known.get(key) if key not in self._now else None
-            if verdict is None or not (is_same or _holds(asked[key], neighbours)):
+            if verdict is None or not (same[self._part_of[key]] or _holds(asked[key], neighbours)):
                 left.append(unit)
                 continue
             self._now[key] = verdict
             _restore(verdict, unit, name, batch)
-        self._is_changed = bool(left) or not is_same
+        self._is_changed = bool(left) or not all(same)
         return batch, portions_of(left)
 
     def _all_asked(self) -> dict[bytes, Any]:
@@ -123,7 +128,10 @@ class Verdicts:
         """
         known: dict[bytes, Any] = {}
         asked: dict[bytes, Any] = {}
-        for key, outcomes, read, unit in _units(dataset, batches):
+        for outcomes, read, unit in _units(dataset, batches):
+            key = self._keys[unit]
+            if not key or (unit.span is None and _key(unit) != key):  # it was saved while it was checked
+                continue
             line = 0 if unit.span is None else unit.span.line
             known[key] = ([_plain(one, line) for one in outcomes], [_plain_finding(one, line) for one in read])
             asked[key] = [_states(one, dataset.neighbours) for one in outcomes]
@@ -148,7 +156,7 @@ class Verdicts:
             if unit.file is not file:
                 file = unit.file
                 digest.update(os.fsencode(file))
-            key = _key(unit)
+            key = self._keys[unit]
             verdict = self._now.get(key) or known.get(key)
             for one in verdict[0] if verdict else ():
                 line = 0 if unit.span is None else unit.span.line
@@ -157,7 +165,7 @@ class Verdicts:
 
     def _kept_facts(self, dataset: Dataset) -> Iterator[Fact]:
         for unit in dataset.units:
-            verdict = self._now.get(_key(unit))
+            verdict = self._now.get(self._keys[unit])
             name, line = file_name(unit.file), 0 if unit.span is None else unit.span.line
             for one in verdict[0] if verdict else ():
                 for f, column in zip(marshal.loads(one[5]), one[6], strict=True):  # noqa: S302 - part of our own file
@@ -196,11 +204,15 @@ def _parts(content: bytes) -> Iterator[Any]:
 
 
 def _key(unit: Unit) -> bytes:
-    """What a verdict on a unit is kept under: the hash of its bytes, of a whole file also its name."""
-    if unit.sha256 is not None:
-        return unit.sha256
+    """What a verdict on a unit is kept under: the hash of its bytes, of a whole file also its name and last change.
+
+    Nothing where it cannot be kept: the file cannot be read, or a line holds what is told once a file.
+    """
+    if unit.span is not None:
+        return unit.sha256 or b""
     try:
-        return hashlib.sha256(os.fsencode(unit.file) + b"\0" + unit.file.read_bytes()).digest()
+        name, changed = os.fsencode(unit.file), unit.file.stat().st_mtime_ns
+        return hashlib.sha256(b"%b %d %b" % (name, changed, unit.file.read_bytes())).digest()
     except OSError:  # reading it tells why
         return b""
 
@@ -220,8 +232,8 @@ def _holds(asked: Any, neighbours: Neighbours) -> bool:
     return all(tuple(map(neighbours.state, ids)) == states for ids, states in asked)
 
 
-def _units(dataset: Dataset, batches: list[Batch]) -> Iterator[tuple[bytes, list[Outcome], list[Finding], Unit]]:
-    """The units that batches are about, with their keys; what is told once a file cannot be kept for a line."""
+def _units(dataset: Dataset, batches: list[Batch]) -> Iterator[tuple[list[Outcome], list[Finding], Unit]]:
+    """The units that batches are about; what is told once a file cannot be kept for a line."""
     by_line: dict[tuple[str, int], tuple[list[Outcome], list[Finding]]] = {}
     by_file: dict[str, tuple[list[Outcome], list[Finding]]] = {}
     for batch in batches:
@@ -242,13 +254,8 @@ def _units(dataset: Dataset, batches: list[Batch]) -> Iterator[tuple[bytes, list
         found = by_file.get(name) if unit.span is None else by_line.get((name, unit.span.line))
         outcomes, read = found or ([], [])
         is_told_once = unit.span is not None and any(finding.rule in ONCE_A_FILE for finding in read)
-        if (
-            outcomes
-            and not is_told_once
-            and all(outcome.repeat is None for outcome in outcomes)
-            and (key := _key(unit))
-        ):
-            yield key, outcomes, read, unit
+        if outcomes and not is_told_once and all(outcome.repeat is None for outcome in outcomes):
+            yield outcomes, read, unit
 
 
 def _plain(outcome: Outcome, line: int) -> tuple[Any, ...]:

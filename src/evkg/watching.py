@@ -53,6 +53,6 @@ def watch(
             before = now
             try:
                 check()
-            except EvkgError as error:
+            except (EvkgError, OSError) as error:
                 failed(str(error))
         time.sleep(_EVERY)

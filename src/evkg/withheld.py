@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from typing import Final, Protocol
 
@@ -38,7 +39,7 @@ def is_excluded(status: Json) -> bool:
 
 @lru_cache(maxsize=4096)  # large data sets have few statuses
 def _bare(text: str) -> str:
-    return re.sub(r"[\W_]+", "", text).casefold()
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text)).casefold()
 
 
 def may_hide(value: Json) -> bool:
