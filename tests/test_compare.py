@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import combinations
@@ -662,3 +663,16 @@ def test_the_page_escapes_what_it_is_given(client: Client) -> None:
 @pytest.mark.parametrize("query", ["ignore=colour", "format=xml", "&".join(["id=x"] * 21)])
 def test_a_wrong_request_is_a_400(client: Client, query: str) -> None:
     assert client(f"/compare?id={i('base')}&{query}").status_code == 400
+
+
+def test_a_data_set_that_is_named_and_not_there_is_a_difference_that_nobody_can_see(tmp_path: Path) -> None:
+    shutil.copytree(RECORDS, tmp_path / "graph")
+    file = tmp_path / "graph" / "evaluations.yaml"
+    text = file.read_text(encoding="utf-8")
+    before = "- {relation: data, target_id: invented-data}\n"
+    assert before in text
+    file.write_text(text.replace(before, f"{before}- {{relation: data, target_id: gone}}\n", 1), encoding="utf-8")
+    release = build_draft(tmp_path / "graph", tmp_path / "out")
+    answer = compare(release, ["invented-result-base", "invented-result-finer"])
+    assert not answer.compatible
+    assert any("not every one that is named" in reason.text for reason in answer.reasons)

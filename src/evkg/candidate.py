@@ -10,6 +10,9 @@ from evkg.member import Member, read_member, read_number
 from evkg.namespaces import EVKG, concept_key, record_iri, thing_iri
 from evkg.ranking import Number
 
+#: What is missing where nothing can be compared, of the evaluation (true) or its data.
+_MISSING: Final = {True: "no one evaluation", False: "no data set, or not every one that is named, stands"}
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:
@@ -185,7 +188,7 @@ class _Reading:
         if kind in ("not_checked", "doubtful"):
             return f"{self.id}: {'' if record == self.record else f'{key} {record_id} '}has the status {status}"
         if kind == "missing":
-            return f"{self.id}: {'no one evaluation' if key == 'evaluation' else 'no data set'} in this release"
+            return f"{self.id}: {_MISSING[key == 'evaluation']} in this release"
         if kind == "quoted":
             return f"{self.id}: {key.replace('_', ' ')} of {record_id}"
         if kind == "no_number":
