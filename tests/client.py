@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 from fastapi import FastAPI
+
+from evkg.release import Release
+from evkg.server import make_app
+
+
+def served(release: Release, public_url: str = "https://example.org/evkg") -> Iterator[Client]:
+    """A client of a release, for a fixture to yield from; it is closed at the end."""
+    client = Client(make_app(release, public_url=public_url))
+    yield client
+    client.close()
 
 
 @dataclass

@@ -19,9 +19,9 @@ from pyld import jsonld
 from evkg.build import build_release
 from evkg.questions import find_question
 from evkg.release import GRAPH, Release
-from evkg.server import make_app
+from tests.asking import Rows, ask
 from tests.builds import AT, BASE, REVIEWED, ROOT, SAADAT, SEED, build_draft
-from tests.client import Client
+from tests.client import Client, served
 
 EXPECTED = ROOT / "tests" / "expected" / "questions-b"
 PUBLIC = "https://records.example/evkg"
@@ -51,8 +51,6 @@ NAMES = (
 #: These say which source a record cites, also an excluded one; nothing of its values is in the release.
 NAMES_AN_EXCLUDED_SOURCE = ("completeness-by-source", "doubtful-references")
 
-Rows = list[dict[str, str | None]]
-
 
 @pytest.fixture(scope="module")
 def seeds(tmp_path_factory: pytest.TempPathFactory) -> Release:
@@ -68,15 +66,7 @@ def invented(tmp_path_factory: pytest.TempPathFactory) -> Release:
 
 @pytest.fixture(scope="module")
 def client(seeds: Release) -> Iterator[Client]:
-    client = Client(make_app(seeds, public_url=PUBLIC))
-    yield client
-    client.close()
-
-
-def ask(release: Release, name: str, **values: str) -> Rows:
-    """The answer to a question: every cell as text, as `evkg ask` prints it."""
-    answer = release.select(find_question(name).with_values(values))
-    return [{key: None if value is None else str(value) for key, value in row.items()} for row in answer]
+    yield from served(seeds, PUBLIC)
 
 
 def by(rows: Rows, key: str, *columns: str) -> dict[str | None, tuple[str | None, ...]]:

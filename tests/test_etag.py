@@ -9,7 +9,7 @@ from evkg.negotiate import GRAPHS, TABLES
 from evkg.release import Release
 from evkg.release import open as open_release
 from evkg.server import make_app
-from tests.client import Client
+from tests.client import Client, served
 
 PUBLIC = "https://example.org/evkg"
 QUERY = "SELECT ?v { ?r evkg:printedValue ?v } ORDER BY ?v"
@@ -22,9 +22,7 @@ def release(workspace: Path) -> Release:
 
 @pytest.fixture(scope="module")
 def client(release: Release) -> Iterator[Client]:
-    client = Client(make_app(release, public_url=PUBLIC))
-    yield client
-    client.close()
+    yield from served(release, PUBLIC)
 
 
 def tag(client: Client, text: str, accept: str | None = None, *parameters: tuple[str, str]) -> str | None:

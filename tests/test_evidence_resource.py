@@ -16,11 +16,10 @@ from evkg.evidence import Evidence, Selection
 from evkg.evidence_resource import EvidenceRoute
 from evkg.evidence_table import csv_lines, jsonl_lines
 from evkg.release import Release
-from evkg.server import make_app
 from evkg.service import make_service
 from evkg.worker import WorkersBusyError
 from tests.builds import build_draft
-from tests.client import Client
+from tests.client import Client, served
 from tests.conftest import SEED
 
 PUBLIC = "https://example.org/evkg"
@@ -34,9 +33,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
 
 @pytest.fixture(scope="module")
 def client(release: Release) -> Iterator[Client]:
-    client = Client(make_app(release, public_url=PUBLIC))
-    yield client
-    client.close()
+    yield from served(release, PUBLIC)
 
 
 def test_pages_have_true_totals_and_lead_on(client: Client, release: Release) -> None:

@@ -14,7 +14,7 @@ from tests.builds import ROOT
 SOURCE = ROOT / "src/evkg"
 #: Every module by layer. A module imports from lower layers, or from its own without a cycle.
 LAYERS = (
-    ("errors", "namespaces", "finding"),
+    ("errors", "namespaces", "finding", "parent"),
     (
         "jsontext",
         "yamltext",
@@ -47,6 +47,7 @@ LAYERS = (
         "derive",
         "place",
         "sparql",
+        "columns",
         "questions",
     ),
     ("excerpt", "recordspan"),
@@ -93,7 +94,6 @@ LAYERS = (
     ("pages", "finding_page", "reporting", "validation_page"),
     (
         "serialization",
-        "columns",
         "worker_process",
         "worker",
         "negotiate",

@@ -26,6 +26,7 @@ from evkg.release import GRAPH, Release
 from evkg.sparql import read_query, tokens
 from evkg.store import load_store, run_query
 from evkg.view import view_record
+from tests.asking import Rows, ask
 from tests.builds import AT, BASE, DOUBTED_RESULTS, REVIEWED, ROOT, SEED, THROUGHPUT_256, THROUGHPUT_512, build_draft
 
 EXPECTED = ROOT / "tests" / "expected" / "questions"
@@ -42,8 +43,6 @@ SAMPLES = {
     "safe-throughput": {"metric": "maximum-batch-size"},
 }
 
-Rows = list[dict[str, str | None]]
-
 
 @pytest.fixture(scope="session")
 def seeds(tmp_path_factory: pytest.TempPathFactory) -> Release:
@@ -56,12 +55,6 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> Release:
 def made_up(tmp_path_factory: pytest.TempPathFactory) -> Release:
     """A release of invented records: what may be compared, and one record for each obstacle."""
     return build_draft(ROOT / "tests" / "records" / "questions", tmp_path_factory.mktemp("questions-made-up"))
-
-
-def ask(release: Release, name: str, **values: str) -> Rows:
-    """The answer to a question: every cell as text, as `evkg ask` prints it."""
-    answer = release.select(find_question(name).with_values(values))
-    return [{key: None if value is None else str(value) for key, value in row.items()} for row in answer]
 
 
 def column(rows: Rows, name: str) -> list[str | None]:

@@ -14,6 +14,7 @@ from evkg.build import build_release
 from evkg.compare import compare
 from evkg.questions import find_question
 from evkg.release import Release
+from tests.asking import Rows, ask
 from tests.builds import AT, DOUBTED_RESULTS, REVIEWED, ROOT, SEED, build_draft
 
 RECORDS = ROOT / "tests" / "records"
@@ -38,8 +39,6 @@ MINE = (
     *("self-contradictions", "uncertainty-coverage"),
 )
 
-Rows = list[dict[str, str | None]]
-
 
 @pytest.fixture(scope="module")
 def seeds(tmp_path_factory: pytest.TempPathFactory) -> Release:
@@ -58,12 +57,6 @@ def invented(tmp_path_factory: pytest.TempPathFactory) -> Release:
 def groups(tmp_path_factory: pytest.TempPathFactory) -> Release:
     """The invented records of `docs/comparability.md`: ties, units, concerns, copies, intervals."""
     return build_draft(RECORDS / "comparable", tmp_path_factory.mktemp("research-groups"))
-
-
-def ask(release: Release, name: str, **values: str) -> Rows:
-    """The answer to a question: every cell as text, as `evkg ask` prints it."""
-    answer = release.select(find_question(name).with_values(values))
-    return [{key: None if value is None else str(value) for key, value in row.items()} for row in answer]
 
 
 def told(rows: Rows, *columns: str, drop: str = "") -> set[tuple[str | None, ...]]:

@@ -11,8 +11,7 @@ from evkg.negotiate import GRAPHS, Variant
 from evkg.release import Release
 from evkg.release import open as open_release
 from evkg.serialization import SENT_GRAPH_FORMATS
-from evkg.server import make_app
-from tests.client import Client
+from tests.client import Client, served
 from tests.conftest import BASE
 
 PUBLIC = "https://example.org/evkg"
@@ -25,9 +24,7 @@ def release(workspace: Path) -> Release:
 
 @pytest.fixture(scope="module")
 def client(release: Release) -> Iterator[Client]:
-    client = Client(make_app(release, public_url=PUBLIC))
-    yield client
-    client.close()
+    yield from served(release, PUBLIC)
 
 
 @pytest.fixture(scope="module")

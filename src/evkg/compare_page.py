@@ -10,10 +10,10 @@ from starlette.responses import Response
 
 from evkg.candidate import CONDITIONS
 from evkg.compare import MOST, Comparison, compare
-from evkg.endpoint import accepted, not_acceptable
-from evkg.errors import UsageError, excerpt
+from evkg.endpoint import requested
+from evkg.errors import UsageError
 from evkg.jsontext import encode_json
-from evkg.negotiate import Variant, choose
+from evkg.negotiate import Variant
 from evkg.pages import render_page
 from evkg.problem import RequestError
 from evkg.release import Release
@@ -35,7 +35,7 @@ def add_compare(app: FastAPI, service: Service) -> None:
         query = request.query_params
         ids = [part for value in query.getlist("id") for part in value.split()]
         ignored = [part for value in query.getlist("ignore") for part in value.split(",") if part]
-        variant = _variant(query.get("format"), accepted(request))
+        variant = requested(request, query.get("format"), VARIANTS, "A comparison", of="this page")
         try:
             answer = compare(release, ids, ignore=ignored)
         except UsageError as error:
@@ -49,15 +49,3 @@ def add_compare(app: FastAPI, service: Service) -> None:
 def render_compare(release: Release, answer: Comparison) -> str:
     """The page of an answer; without ids only the form that asks for some."""
     return render_page("compare.html", release, answer=answer, conditions=CONDITIONS, most=MOST)
-
-
-def _variant(name: str | None, accept: str | None) -> Variant:
-    if name is None:
-        chosen = choose(accept, VARIANTS)
-        if chosen is None:
-            raise not_acceptable(VARIANTS, "A comparison")
-        return chosen
-    for variant in VARIANTS:
-        if variant.format_name == name:
-            return variant
-    raise RequestError(400, f"There is no format {excerpt(name, 40)!r} of this page; there are html and json.")

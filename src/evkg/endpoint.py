@@ -218,6 +218,26 @@ def not_acceptable(variants: tuple[Variant, ...], what: str) -> RequestError:
     return RequestError(406, f"{what} can be had as {', '.join(types)}.", more={"available": types})
 
 
+def requested(request: Request, name: str | None, variants: tuple[Variant, ...], what: str, *, of: str) -> Variant:
+    """The variant of a page that a parameter `format` names, or else the one that the client wants most.
+
+    `what` begins the sentence on what is to be had, `of` ends that on a format which is not.
+
+    Raises: RequestError: 406, with what is to be had; 400, there is no such format.
+    """
+    if name is None:
+        chosen = choose(accepted(request), variants)
+        if chosen is None:
+            raise not_acceptable(variants, what)
+        return chosen
+    for variant in variants:
+        if variant.format_name == name:
+            return variant
+    names = [*dict.fromkeys(variant.format_name for variant in variants)]
+    listed = " and ".join(names) if len(names) == 2 else ", ".join(names)
+    raise RequestError(400, f"There is no format {excerpt(name, 40)!r} of {of}; there are {listed}.")
+
+
 def graph_response(request: Request, turtle: str, what: str) -> Response:
     """The response with a graph written in Turtle, in the format that the client wants most.
 

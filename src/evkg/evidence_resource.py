@@ -13,14 +13,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from evkg.endpoint import accepted, not_acceptable
+from evkg.endpoint import requested
 from evkg.errors import excerpt
 from evkg.etag import not_modified
 from evkg.evidence import COLUMNS, Evidence, Row, Selection
 from evkg.evidence_index import EvidenceIndex
 from evkg.evidence_table import TABLES
 from evkg.jsontext import Json, encode_json
-from evkg.negotiate import Variant, choose
+from evkg.negotiate import Variant
 from evkg.problem import RequestError
 from evkg.release import Release
 from evkg.service import Service
@@ -100,7 +100,7 @@ class EvidenceRoute:
             source. WorkersBusyError: too many tables are on their way. ReleaseError: the records cannot be read.
         """
         values = self._values(request)
-        variant = _variant(values.get("format"), accepted(request))
+        variant = requested(request, values.get("format"), VARIANTS, "Evidence", of="evidence")
         selection = Selection(values.get("record"), values.get("scope"), values.get("source"))
         self._evidence.record_ids(selection)  # an unknown record is told before anything is sent
         tag = urlencode(sorted(values.items()))
@@ -145,18 +145,6 @@ class EvidenceRoute:
             "rows": [dict(zip(COLUMNS, row, strict=True)) for row in page.rows],
         }
         return encode_json(document) + "\n"
-
-
-def _variant(name: str | None, accept: str | None) -> Variant:
-    if name is None:
-        chosen = choose(accept, VARIANTS)
-        if chosen is None:
-            raise not_acceptable(VARIANTS, "Evidence")
-        return chosen
-    for variant in VARIANTS:
-        if variant.format_name == name:
-            return variant
-    raise RequestError(400, f"There is no format {excerpt(name, 40)!r} of evidence; there are json, csv, jsonl.")
 
 
 def _count(values: Mapping[str, str], name: str, default: int, least: int, most: int) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import multiprocessing
 import os
 import pickle
@@ -19,9 +17,8 @@ from evkg.batch import Batch, Worker
 from evkg.dataset import Portion
 from evkg.errors import EvkgError, ReleaseError
 from evkg.fast import FastValidator
+from evkg.parent import end_with_parent
 
-#: `prctl` option: the signal that a process gets when its parent dies. Source: prctl(2).
-_PDEATHSIG: Final = 1
 #: How many portions each process may be ahead of the one that is waited for (count).
 _AHEAD: Final = 3
 
@@ -64,7 +61,9 @@ class _Pool:
         self._all: list[Connection] = []
         for _ in range(count):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, [*self._all, ours], worker), daemon=True)
+            process = context.Process(
+                target=_serve, args=(theirs, [*self._all, ours], worker, os.getpid()), daemon=True
+            )
             process.start()
             theirs.close()
             self._processes.append(process)
@@ -110,13 +109,12 @@ class _Pool:
             process.join()
 
 
-def _serve(connection: Connection, others: Sequence[Connection], worker: Worker) -> None:
+def _serve(connection: Connection, others: Sequence[Connection], worker: Worker, parent: int) -> None:
     """Work off what comes through the pipe until its other end is closed."""
     for other in others:  # else the other end would stay open here
         other.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
-    with contextlib.suppress(OSError, AttributeError):  # it ends with its parent, however that ends
-        ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
+    end_with_parent(parent)
     try:
         while True:
             portion = connection.recv()

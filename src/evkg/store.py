@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pyoxigraph as ox
 
+from evkg.columns import name_columns
 from evkg.errors import QueryError, ReleaseError, excerpt
 from evkg.namespaces import PREFIXES
 from evkg.sparql import Query, read_query, syntax_error
@@ -99,25 +100,29 @@ def run_query(
     *,
     default_graphs: tuple[str, ...] = (),
     named_graphs: tuple[str, ...] = (),
+    is_union: bool = True,
+    base_iri: str | None = None,
+    in_order: bool = False,
 ) -> tuple[Query, Any]:
     """A query and its result as pyoxigraph gives it: solutions, a boolean, or triples.
 
-    A query that names no data set sees the union of all graphs; otherwise exactly what it names.
-    Graphs given here come before those that the query names.
+    A query that names no data set sees the union of all graphs (with `is_union`, else the default graph);
+    otherwise exactly what it names. Graphs given here come before those that the query names. Relative IRIs begin at
+    `base_iri`; with `in_order` the columns of `SELECT *` stand as the query names them (`columns.py`).
 
     Source: SPARQL 1.1 Query, section 13; SPARQL 1.1 Protocol, section 2.1.4.
 
     Raises: QuerySyntaxError, QueryRefusedError: see `read_query`. QueryError: it cannot be evaluated.
     """
     query = read_query(text)
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"prefixes": dict(PREFIXES), "base_iri": base_iri}
     if default_graphs or named_graphs:
         options["default_graph"] = [_graph_name(iri) for iri in default_graphs]
         options["named_graphs"] = [_graph_name(iri) for iri in named_graphs]
     elif not query.names_dataset:
-        options["use_default_graph_as_union"] = True
+        options["use_default_graph_as_union"] = is_union
     try:
-        return query, store.query(query.text, prefixes=dict(PREFIXES), **options)
+        return query, store.query(name_columns(query.text, **options) if in_order else query.text, **options)
     except SyntaxError as error:
         raise syntax_error(query, str(error)) from error
     except (OSError, ValueError, RuntimeError) as error:

@@ -8,11 +8,11 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
-from evkg.endpoint import accepted, not_acceptable
+from evkg.endpoint import requested
 from evkg.errors import excerpt
 from evkg.etag import not_modified
 from evkg.gaps import By
-from evkg.negotiate import Variant, choose
+from evkg.negotiate import Variant
 from evkg.problem import RequestError
 from evkg.service import Service
 
@@ -39,19 +39,9 @@ def add_validation(app: FastAPI, service: Service) -> None:
         by = request.query_params.get("by", "kind")
         if by not in _BY:
             raise RequestError(400, f"by must be one of {', '.join(_BY)}, not {excerpt(by, 40)!r}.")
-        variant = _variant(request.query_params.get("format"), accepted(request))
+        variant = requested(
+            request, request.query_params.get("format"), VARIANTS, "The validation report", of="this page"
+        )
         headers = {"Content-Type": variant.content_type, **service.cache_headers("validation", by, variant.format_name)}
         unchanged = not_modified(request, headers)
         return unchanged or Response(validation.text(cast("By", by), variant.format_name), headers=headers)
-
-
-def _variant(name: str | None, accept: str | None) -> Variant:
-    if name is None:
-        chosen = choose(accept, VARIANTS)
-        if chosen is None:
-            raise not_acceptable(VARIANTS, "The validation report")
-        return chosen
-    for variant in VARIANTS:
-        if variant.format_name == name:
-            return variant
-    raise RequestError(400, f"There is no format {excerpt(name, 40)!r} of this page; there are html, json, csv.")

@@ -12,28 +12,26 @@ import ctypes
 import json
 import os
 import resource
-import signal
 import socket
 import struct
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final
 
 import pyoxigraph as ox
 
-from evkg.columns import name_columns
 from evkg.errors import EvkgError, QueryError, QueryLimitError, QueryRefusedError, QuerySyntaxError
+from evkg.parent import end_with_parent
 from evkg.serialization import write_answer
 from evkg.sparql import read_query
 from evkg.store import UnwritableError, is_graph, open_store, run_query
 
 PREFIX: Final = struct.Struct("!II")
 
-#: Source: <sched.h> and <sys/prctl.h> of Linux.
+#: Source: <sched.h> of Linux.
 _CLONE_NEWUSER: Final = 0x10000000
 _CLONE_NEWNET: Final = 0x40000000
-_PR_SET_PDEATHSIG: Final = 1
 
 
 def cut_network() -> bool:
@@ -43,30 +41,6 @@ def cut_network() -> bool:
     """
     libc = ctypes.CDLL(None)
     return any(libc.unshare(flags) == 0 for flags in (_CLONE_NEWNET, _CLONE_NEWUSER | _CLONE_NEWNET))
-
-
-def end_with_parent(parent: int) -> None:
-    """Let the kernel kill this process when its parent is gone, also in the middle of a query.
-
-    A new user namespace clears this, so it comes after `cut_network`.
-    """
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it went before the kernel was asked
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-class _Engine:
-    """A store whose default graph is the union of all graphs or its own, and that knows the base of relative IRIs."""
-
-    def __init__(self, store: ox.Store, is_union: bool, base_iri: str | None) -> None:
-        self._store = store
-        self._is_union = is_union
-        self._base_iri = base_iri
-
-    def query(self, text: str, *, use_default_graph_as_union: bool = False, **options: Any) -> Any:
-        options["use_default_graph_as_union"] = use_default_graph_as_union and self._is_union
-        options["base_iri"] = self._base_iri
-        return self._store.query(name_columns(text, **options), **options)
 
 
 def answer(store: ox.Store, request: dict[str, Any], result_bytes: int) -> tuple[dict[str, Any], bytes]:
@@ -81,10 +55,13 @@ def answer(store: ox.Store, request: dict[str, Any], result_bytes: int) -> tuple
         if format_name is None:
             return {"form": query.form, "format": None}, b""
         query, result = run_query(
-            cast("ox.Store", _Engine(store, request["is_union"], request["base_iri"])),
+            store,
             query.text,
             default_graphs=tuple(request["default_graphs"]),
             named_graphs=tuple(request["named_graphs"]),
+            is_union=request["is_union"],
+            base_iri=request["base_iri"],
+            in_order=True,
         )
         body = write_answer(query, result, format_name)
         if len(body) > result_bytes:
