@@ -14,19 +14,25 @@ from evkg.convert import Converter
 from evkg.errors import EngineDisagreementError, VocabularyError
 from evkg.fast import FastValidator
 from evkg.jsontext import Json
+from evkg.namespaces import EVKG, RDF
 from evkg.normative import NormativeValidator
 from evkg.reader import read_records
 from evkg.record import Record
 from evkg.shapes import Result, Shapes
-from evkg.vocabulary import PARTS, PLURAL, Vocabulary
+from evkg.vocabulary import PARTS, PLURAL, Vocabulary, load_vocabulary
 from tests.builds import ROOT, SEED, check_whole, record
+from tests.conftest import BASE
 from tests.strategies import as_record, records
 
 
 @pytest.fixture(scope="module")
 def both() -> tuple[NormativeValidator, FastValidator]:
     shapes = Shapes()
-    return NormativeValidator(shapes), FastValidator(shapes)
+    return NormativeValidator(shapes), FastValidator(shapes, linkable())
+
+
+def linkable() -> Iterator[str]:
+    return (EVKG + name for name in load_vocabulary().kinds.values())
 
 
 def triples(converter: Converter, some: Iterable[Record]) -> Iterator[str]:
@@ -131,14 +137,38 @@ def test_both_validators_agree_on_many_generated_records(some: list[dict[str, Js
 
 
 def _agree(some: list[dict[str, Json]]) -> None:
-    from evkg.vocabulary import load_vocabulary
-    from tests.conftest import BASE
 
     vocabulary = load_vocabulary()
     found = [one for item in some if (one := as_record(item)) is not None]
     lines = list(triples(Converter(vocabulary, BASE), found))
     shapes = Shapes()
-    assert FastValidator(shapes).run(lines) == NormativeValidator(shapes).run(lines)
+    assert FastValidator(shapes, linkable()).run(lines) == NormativeValidator(shapes).run(lines)
+
+
+@pytest.mark.parametrize("folder", ["graph", "tests/records/invalid"])
+@pytest.mark.parametrize("turn", [0, 1, 2])
+def test_what_is_only_linked_to_is_no_focus_node_and_keeps_its_class(
+    folder: str,
+    turn: int,
+    converter: Converter,
+    vocabulary: Vocabulary,
+    both: tuple[NormativeValidator, FastValidator],
+) -> None:
+    """Class constraints see what is linked; without its class there would be more results, with a target there too."""
+    normative, fast = both
+    some = list({item.id: item for item in read(folder, vocabulary)}.values())
+    own, others = some[turn::3], [item for n, item in enumerate(some) if n % 3 != turn]
+    lines = list(triples(converter, own))
+    ids = {f"<{BASE}id/{item.id}>": vocabulary.kinds[item.kind] for item in others}
+    linked = [f"{iri} <{RDF}type> <{EVKG}{name}> ." for iri, name in ids.items()]
+
+    def wanted(focus: str) -> bool:
+        return f"<{focus.partition('#')[0]}>" not in ids
+
+    expected = normative.run([*lines, *linked], wanted)
+    assert fast.run(lines, wanted, linked) == expected
+    assert fast.run(lines, linked=linked) == expected
+    assert folder == "graph" or fast.run(lines) != expected
 
 
 @pytest.mark.parametrize("engine", ["fast", "auto"])
@@ -161,8 +191,10 @@ def test_records_are_checked_alike_in_batches_of_any_size(size: int, monkeypatch
 def test_a_disagreement_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     real = FastValidator.run
 
-    def forgetful(self: FastValidator, lines: Iterable[str], wanted: Callable[[str], bool]) -> list[Result]:
-        return real(self, lines, wanted)[:-200]
+    def forgetful(
+        self: FastValidator, lines: Iterable[str], wanted: Callable[[str], bool], linked: Iterable[str]
+    ) -> list[Result]:
+        return real(self, lines, wanted, linked)[:-200]
 
     monkeypatch.setattr(FastValidator, "run", forgetful)
     with pytest.raises(EngineDisagreementError, match="pyshacl"):

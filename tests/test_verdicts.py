@@ -158,6 +158,21 @@ def test_it_is_kept_where_users_keep_what_can_be_made_again(tmp_path: Path, monk
     assert verdict_file(SEED) != verdict_file(tmp_path)
 
 
+def test_a_repeated_id_of_another_kind_does_not_lend_its_class_to_others(tmp_path: Path) -> None:
+    """Wherever it stands: r-2 cites a model, since the first record of the id is one."""
+    first, second = record("r-1", "model"), record("r-1", "source")
+    citing = record("r-2", "model", source_ids=["r-1"])
+    found: list[set[str]] = []
+    for files in ([[first], [second, citing]], [[first, second], [citing]]):
+        folder = tmp_path / str(len(found)) / "graph"
+        for number, some in enumerate(files):
+            write_records(folder / f"{number}.jsonl", *some)
+        checked = assert_as_fresh(folder, tmp_path / "v")
+        found.append({finding.rule for finding in checked.findings if finding.record == "r-2"})
+    assert found[0] == found[1]
+    assert "record-sources-kind" in found[0]
+
+
 _STATUSES = ("discovered", "source_checked", "superseded", "excluded", "disputed", "Excluded")
 
 

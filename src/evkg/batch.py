@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 from evkg.axioms import Closure, load_axioms
 from evkg.convert import Converter
@@ -26,7 +26,7 @@ from evkg.record import Record
 from evkg.report import Block, record_block
 from evkg.shapes import Result, Shapes
 from evkg.shared import shared_nodes
-from evkg.validate import Probe, Validation, linked_ids
+from evkg.validate import Converted, Found, Probe, Validation, linked_ids
 from evkg.vocabulary import load_vocabulary
 
 #: How many records are validated at one go (count).
@@ -50,12 +50,14 @@ class Task:
     keep: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where something stands in a file (bytes)."""
 
     start: int = 0
     length: int = 0
+
+
+_NOWHERE: Final = Place()
 
 
 @dataclass(slots=True)
@@ -77,14 +79,14 @@ class Outcome:
     facts: list[Fact] = field(default_factory=list)
     asked: frozenset[str] = frozenset()
     shared: frozenset[tuple[str, str]] = frozenset()
-    line: Place = Place()
-    quads: Place = Place()
+    line: Place = _NOWHERE
+    quads: Place = _NOWHERE
     quads_sha256: str = ""
     quad_count: int = 0
-    report: Place = Place()
-    links: Place = Place()
-    derived: Place = Place()
-    turtle: Place = Place()
+    report: Place = _NOWHERE
+    links: Place = _NOWHERE
+    derived: Place = _NOWHERE
+    turtle: Place = _NOWHERE
     severities: Counter[str] = field(default_factory=Counter)
     block: Block | None = None
     record: Record | None = None
@@ -159,10 +161,7 @@ class Worker:
             outcome.content_sha256 = published.content_sha256
             outcome.facts = facts(published, self._vocabulary)
             converted[item.id] = (outcome, published, self._converter.record_to_triples(published))
-        withheld = self._task.neighbours.withheld
-        found = self._validation.check(
-            [(record, triples) for key, (_, record, triples) in converted.items() if key not in withheld]
-        )
+        found = self._check([(record, triples) for _, record, triples in converted.values()])
         own: dict[str | None, list[tuple[Result, Finding]]] = {}
         for pair in found.pairs:
             own.setdefault(pair[1].record, []).append(pair)
@@ -179,7 +178,7 @@ class Worker:
                 outcome.block = blocks[key]
             outcome.findings.extend(finding for _, finding in pairs)
             outcome.shared = shared_nodes(triples, self._task.base)
-            outcome.asked |= linked_ids(triples, self._task.base)
+            outcome.asked |= found.linked[key] if key in found.linked else linked_ids(triples, self._task.base)
             if self._task.keep:
                 outcome.record, outcome.triples, outcome.results = record, triples, [result for result, _ in pairs]
         read.extend((Path(), finding) for pairs in own.values() for _, finding in pairs)
@@ -188,6 +187,23 @@ class Worker:
             batch.stem = self._task.folder / f"batch-{number[0]:06}-{number[1]:04}"
             self._write(batch.stem, [*converted.values()], blocks)
         return batch
+
+    def _check(self, converted: Sequence[Converted]) -> Found:
+        """What the shapes find. A record that repeats an id under another kind is checked by itself.
+
+        Its class would be taken for that of the record which others link to.
+        """
+        neighbours = self._task.neighbours
+        together: list[Converted] = []
+        apart: list[list[Converted]] = []
+        for pair in converted:
+            if pair[0].id not in neighbours.withheld:
+                is_same = neighbours.kinds.get(pair[0].id, pair[0].kind) == pair[0].kind
+                together.append(pair) if is_same else apart.append([pair])
+        found = self._validation.check(together)
+        for some in apart:
+            found = found.joined(self._validation.check(some))
+        return found
 
     def _outcome(self, record: Record) -> Outcome:
         is_repeated = record.id in self._task.neighbours.repeated

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from heapq import nsmallest
 from pathlib import Path
 from typing import Final, Literal
@@ -22,7 +23,7 @@ from evkg.errors import UsageError
 from evkg.fact import Fact
 from evkg.filetext import file_finding, file_name
 from evkg.finding import ONCE_A_FILE, Finding, sort_findings, summarise
-from evkg.pool import processes, run_portions
+from evkg.pool import processes, working
 from evkg.reader import MAX_FAULTS
 from evkg.references import name_nearest
 from evkg.report import Block, dataset_block, frame_turtle, links_turtle, record_block, sort_key
@@ -124,8 +125,6 @@ def check_dataset(
     verdicts = None
     if cache is not None:
         verdicts = Verdicts(cache, recipe(base, engine if is_normative else "fast", is_open=is_open))
-    if verdicts is None or not verdicts.is_known:
-        check_shapes(shapes)
     task = Task(
         base,
         dataset.neighbours,
@@ -144,18 +143,22 @@ def check_dataset(
         known, portions = verdicts.take(dataset)
         gathering.add(known)
     fresh: list[Batch] = []
-    if portions:
-        worker = Worker(task)
-        for batch in run_portions(portions, worker, count):
+    with working(portions, partial(Worker, task), count) as work:
+        if verdicts is None or not verdicts.is_known:
+            check_shapes(shapes)  # processes are at work already
+        for batch in work.run():
             if verdicts is not None:
                 fresh.append(replace(batch, sample=[]))
             gathering.add(batch)
             sink(batch)
             progress("checking records", gathering.checked.count, total)
-        worker.confirm(gathering.sample())
-    if verdicts is None:
-        return gathering.finish(conflicts(gathering.facts))
-    return gathering.finish(verdicts.finish(dataset, fresh, gathering.facts))
+        work.confirm(gathering.sample())
+        together = conflicts(gathering.facts) if verdicts is None else verdicts.finish(dataset, fresh, gathering.facts)
+        checked = gathering.finish(together)
+        work.confirmed()
+    if verdicts is not None:
+        verdicts.save()
+    return checked
 
 
 class _Gathering:
@@ -188,7 +191,7 @@ class _Gathering:
             if first != outcome.place:
                 if outcome.repeat is not None:
                     message = outcome.repeat.message.replace("another place", first)
-                    self._apart.append(replace(outcome.repeat, message=message))
+                    self._apart.append(outcome.repeat._replace(message=message))
                 continue
             kept.append(outcome)
             checked.kinds[outcome.kind] += 1
@@ -276,4 +279,4 @@ def within(path: Path, findings: Iterable[Finding]) -> Iterator[Finding]:
             yield finding
             continue
         message = finding.message.replace(root, "") if finding.rule == "repeated-id" else finding.message
-        yield replace(finding, file=finding.file.removeprefix(root), message=message)
+        yield finding._replace(file=finding.file.removeprefix(root), message=message)

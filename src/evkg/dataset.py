@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import Final
+from typing import Final, NamedTuple
 
 from evkg.description import read_description
 from evkg.filetext import READ_ERRORS, Span, raw_lines
@@ -70,8 +70,7 @@ class _Look:
     subjects: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """What can be read by itself: a line of a file of lines, or a whole file.
 
     A line has the SHA-256 of its bytes, unless it is written as is told once a file (line ends, byte-order mark).
@@ -167,12 +166,22 @@ class Dataset:
                     yield item.id, _Look(item.kind, str(item.data["status"]), subjects)
             return
         spans: list[tuple[Span, bytes | None]] = []
+        same: dict[tuple[bytes, bytes], _Look] = {}
         try:
             for span, content in raw_lines(file):
                 is_odd = b"\r" in content or content.startswith(b"\xef\xbb\xbf") or not content.strip()
                 sha256 = hashlib.sha256(content).digest()
-                spans.append((replace(span, sha256=sha256), None if is_odd else sha256))
-                yield from _look_at_line(content, self.vocabulary)
+                spans.append((Span(span.start, span.length, span.line, sha256), None if is_odd else sha256))
+                head = _HEAD.match(content)
+                if head is None or head[2] == b"claim":
+                    yield from _look_at_line(content, self.vocabulary)
+                    continue
+                record_id, kind, status = head[1].decode("ascii"), head[2], head[3]
+                look = same.get((kind, status))
+                if look is None:
+                    look = same[kind, status] = _Look(kind.decode("ascii"), status.decode("ascii"))
+                if look.kind in self.vocabulary.kinds and LINKED_ID.match(record_id):
+                    yield record_id, look
         except READ_ERRORS:  # reading it tells why
             return
         if spans:  # else reading it tells that nothing is there
@@ -263,19 +272,14 @@ def _subjects(value: Mapping[str, Json]) -> frozenset[str]:
 
 
 def _look_at_line(line: bytes, vocabulary: Vocabulary) -> Iterator[tuple[str, _Look]]:
-    head = _HEAD.match(line)
-    subjects: frozenset[str] = frozenset()
-    if head is not None and head.group(2) != b"claim":
-        record_id, kind, status = (part.decode("ascii") for part in head.groups())
-    else:
-        try:
-            value = decode_json(line.decode("utf-8-sig").rstrip("\r\n"))
-        except (JsonError, UnicodeDecodeError):
-            return
-        if not isinstance(value, dict):
-            return
-        record_id, kind, status = (str(value.get(key)) for key in ("id", "kind", "status"))
-        if kind == "claim":
-            subjects = _subjects(value)
+    """A look at a line that has to be read as a whole."""
+    try:
+        value = decode_json(line.decode("utf-8-sig").rstrip("\r\n"))
+    except (JsonError, UnicodeDecodeError):
+        return
+    if not isinstance(value, dict):
+        return
+    record_id, kind, status = (str(value.get(key)) for key in ("id", "kind", "status"))
+    subjects = _subjects(value) if kind == "claim" else frozenset[str]()
     if kind in vocabulary.kinds and LINKED_ID.match(record_id):
         yield record_id, _Look(kind, status, subjects)

@@ -8,9 +8,8 @@ import hashlib
 import os
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 from evkg.finding import Finding, Severity
 
@@ -105,8 +104,7 @@ def read_text(file: Path, limit: int) -> Iterator[str | Finding]:
         yield text
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A line of a file that is not compressed: where it begins and how long it is (bytes), its number from 1.
 
     With the SHA-256 of its bytes, it is seen when the file has changed since.

@@ -72,7 +72,7 @@ class Examiner:
             key = (finding.field or "").partition(".")[0]
             message = f"The key {key} is not as it must be." if key else "The record is not as it must be."
             fix = "Look it up in the file; nothing is quoted, since the record is withheld."
-            yield replace(finding, field=key or None, message=message, value=None, fix=fix)
+            yield finding._replace(field=key or None, message=message, value=None, fix=fix)
 
     def _withdrawn(self, record: Record) -> Iterator[Finding]:
         """Findings on what is withheld, or leads to it."""

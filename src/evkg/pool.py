@@ -1,4 +1,7 @@
-"""Worker processes for the portions of a data set; their batches come back in the order of the data set."""
+"""Worker processes for the portions of a data set; their batches come back in the order of the data set.
+
+What the fast validator found on a sample is confirmed by a process too, while the caller goes on.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,18 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 from multiprocessing.connection import Connection, wait
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from evkg.batch import Batch, Worker
 from evkg.dataset import Portion
 from evkg.errors import EvkgError, ReleaseError
 from evkg.fast import FastValidator
 from evkg.parent import end_with_parent
+from evkg.validate import Probe
 
 #: How many portions each process may be ahead of the one that is waited for (count).
 _AHEAD: Final = 3
@@ -33,27 +39,72 @@ def _may_fork() -> bool:
     return sys.platform == "linux" and threading.active_count() == 1 and not FastValidator.has_run
 
 
-def run_portions(portions: Sequence[Portion], worker: Worker, count: int) -> Iterator[Batch]:
-    """The batches of all portions in order: made here, or with `count` above 1 by processes.
+class Work(Protocol):
+    """Portions on their way."""
 
-    Raises: what `Worker.process` raises. ReleaseError: a process died.
+    def run(self) -> Iterator[Batch]:
+        """The batches of all portions in order.
+
+        Raises: what `Worker.process` raises. ReleaseError: a process died.
+        """
+
+    def confirm(self, sample: Sequence[Probe]) -> None:
+        """Begin to check a sample with pySHACL as well, when all batches are there."""
+
+    def confirmed(self) -> None:
+        """Wait until the sample is checked.
+
+        Raises: EngineDisagreementError: the validators differ. ReleaseError: a process died.
+        """
+
+
+@contextmanager
+def working(portions: Sequence[Portion], make_worker: Callable[[], Worker], count: int) -> Iterator[Work]:
+    """The portions of a data set at work: here, or with `count` above 1 in processes, which begin at once.
+
+    A worker is made only if there is something to do.
     """
     if count <= 1 or len(portions) <= 1 or not _may_fork():
-        for portion in portions:
-            yield from worker.process(portion)
+        yield _Here(portions, make_worker)
         return
+    worker = make_worker()
     worker.warm()
-    pool = _Pool(worker, min(count, len(portions)))
+    pool = _Pool(portions, worker, min(count, len(portions)))
     try:
-        yield from pool.run(portions)
+        yield pool
     finally:
         pool.close()
+
+
+class _Here:
+    """Work in this process, each step when it is asked for."""
+
+    def __init__(self, portions: Sequence[Portion], make_worker: Callable[[], Worker]) -> None:
+        self._portions = portions
+        self._make_worker = make_worker
+
+    @cached_property
+    def _worker(self) -> Worker:
+        return self._make_worker()
+
+    def run(self) -> Iterator[Batch]:
+        for portion in self._portions:
+            yield from self._worker.process(portion)
+
+    def confirm(self, sample: Sequence[Probe]) -> None:
+        if sample:
+            self._worker.confirm(sample)
+
+    def confirmed(self) -> None:
+        pass
 
 
 class _Pool:
     """Processes that are given portions one by one, each over a pipe of its own."""
 
-    def __init__(self, worker: Worker, count: int) -> None:
+    def __init__(self, portions: Sequence[Portion], worker: Worker, count: int) -> None:
+        self._portions = portions
+        self._confirming: Connection | None = None
         # Forked processes have the vocabulary, the shapes and the neighbours already.
         context: Any = multiprocessing.get_context("fork")
         self._processes = []
@@ -69,17 +120,21 @@ class _Pool:
             self._processes.append(process)
             self._free.append(ours)
             self._all.append(ours)
+        self._handed = 0
+        self._hand_out(0)
 
-    def run(self, portions: Sequence[Portion]) -> Iterator[Batch]:
+    def _hand_out(self, turn: int) -> None:
+        while self._free and self._handed < min(len(self._portions), turn + _AHEAD * len(self._all)):
+            self._free.pop().send(self._portions[self._handed])
+            self._handed += 1
+
+    def run(self) -> Iterator[Batch]:
         """Hand out the portions; what comes back early waits for its turn."""
         arrived: dict[int, list[Batch]] = {}
         ended: set[int] = set()
-        handed = 0
-        for turn in range(len(portions)):
+        for turn in range(len(self._portions)):
             while turn not in ended:
-                while self._free and handed < len(portions) and handed < turn + _AHEAD * len(self._all):
-                    self._free.pop().send(portions[handed])
-                    handed += 1
+                self._hand_out(turn)
                 # While others wait for this turn, what it has already is passed on.
                 yield from arrived.pop(turn, [])
                 busy = [connection for connection in self._all if connection not in self._free]
@@ -87,15 +142,19 @@ class _Pool:
                     self._receive(ready, arrived, ended)  # type: ignore[arg-type]
             yield from arrived.pop(turn, [])
 
+    def confirm(self, sample: Sequence[Probe]) -> None:
+        if sample:
+            self._confirming = self._free.pop()
+            self._confirming.send([*sample])
+
+    def confirmed(self) -> None:
+        if self._confirming is not None:
+            _message(self._confirming)
+
     def _receive(self, connection: Connection, arrived: dict[int, list[Batch]], ended: set[int]) -> None:
-        try:
-            message = connection.recv()
-        except (EOFError, OSError) as error:
-            raise ReleaseError("A process that reads records died; perhaps there is not enough memory.") from error
+        message = _message(connection)
         if isinstance(message, Batch):
             arrived.setdefault(message.number[0], []).append(message)
-        elif isinstance(message, BaseException):
-            raise message
         else:
             ended.add(message)
             self._free.append(connection)
@@ -109,6 +168,17 @@ class _Pool:
             process.join()
 
 
+def _message(connection: Connection) -> Any:
+    """What a process sends next; an error that it sends is raised."""
+    try:
+        message = connection.recv()
+    except (EOFError, OSError) as error:
+        raise ReleaseError("A process that reads records died; perhaps there is not enough memory.") from error
+    if isinstance(message, BaseException):
+        raise message
+    return message
+
+
 def _serve(connection: Connection, others: Sequence[Connection], worker: Worker, parent: int) -> None:
     """Work off what comes through the pipe until its other end is closed."""
     for other in others:  # else the other end would stay open here
@@ -117,14 +187,18 @@ def _serve(connection: Connection, others: Sequence[Connection], worker: Worker,
     end_with_parent(parent)
     try:
         while True:
-            portion = connection.recv()
+            task: Portion | list[Probe] = connection.recv()
             try:
-                for batch in worker.process(portion):
+                if isinstance(task, list):
+                    worker.confirm(task)
+                    connection.send(None)
+                    continue
+                for batch in worker.process(task):
                     connection.send(batch)
             except Exception as error:  # noqa: BLE001 - whatever it is, the parent raises it
                 connection.send(_portable(error))
                 return
-            connection.send(portion.number)
+            connection.send(task.number)
     except (EOFError, OSError):
         return
 

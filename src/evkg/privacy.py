@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from evkg.finding import Finding
@@ -113,4 +112,4 @@ def _is_home(match: re.Match[str]) -> bool:
 
 def _unquoted(record: Record, severity: str, rule: str, path: Path, message: str, fix: str) -> Finding:
     """A finding without the text as written: reports are passed on."""
-    return replace(record.finding(severity, rule, path, message, fix), value=None)
+    return record.finding(severity, rule, path, message, fix)._replace(value=None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from heapq import nsmallest
 from types import MappingProxyType
@@ -195,7 +194,7 @@ def name_nearest(
         word = (finding.value or "").split(":", 2)[-1] if finding.field == "attributes.field" else finding.value or ""
         if close := nearest[group].to(word):
             before = f"{finding.fix} " if finding.rule in wanted and finding.fix else ""
-            found[index] = replace(finding, fix=f"{before}Nearest {noun}: {', '.join(close)}.")
+            found[index] = finding._replace(fix=f"{before}Nearest {noun}: {', '.join(close)}.")
     return found
 
 

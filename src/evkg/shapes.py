@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evkg.errors import VocabularyError
 from evkg.namespaces import RDF, RDFS, SH, SKOS
@@ -30,8 +29,7 @@ PROFILE: Final = frozenset(
 _PATTERN_TRAPS: Final = ("(?", "\\1", "\\2", "\\b", "\\B")
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """One result of a SHACL report, as IRIs and texts; `path` only when it is one property."""
 
     focus: str

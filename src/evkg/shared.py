@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from urllib.parse import unquote
 
 from evkg.convert import quote_literal
@@ -16,14 +18,13 @@ def shared_nodes(triples: Iterable[str], base: str) -> frozenset[tuple[str, str]
     >>> shared_nodes(["<urn:s> <urn:p> <https://w3id.org/evkg/agent/codex>"], "https://w3id.org/evkg/")
     frozenset({('agent', 'codex')})
     """
-    found = set()
-    for triple in triples:
-        if triple.endswith(">") and ("artifact/" in triple or "agent/" in triple):
-            value = triple.split(" ", 2)[2]  # the same characters in a text are no node
-            for group in ("artifact", "agent"):
-                if value.startswith(f"<{base}{group}/") and "#" not in value:
-                    found.add((group, value[len(base) + len(group) + 2 : -1]))
-    return frozenset(found)
+    return frozenset(_pattern(base).findall("\n".join(triples)))
+
+
+@cache
+def _pattern(base: str) -> re.Pattern[str]:
+    """What finds group and key of a node at the end of a line, where no text can end so."""
+    return re.compile(f' <{re.escape(base)}(artifact|agent)/([^<>#" \\n]*)>$', re.MULTILINE)
 
 
 class SharedNodes:

@@ -7,8 +7,10 @@ checks every record, and pySHACL a sample of them in every run: a disagreement s
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from heapq import nsmallest
 from typing import Any, Final, Literal
 from urllib.parse import unquote
@@ -55,11 +57,21 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found on a batch: each result of a shape with its finding, and the findings that no shape gives."""
+    """What was found on a batch: each result of a shape with its finding, and the findings that no shape gives.
+
+    `linked` are the ids that each record of the batch links to.
+    """
 
     pairs: list[tuple[Result, Finding]]
     apart: list[Finding]
     sample: list[Probe]
+    linked: Mapping[str, frozenset[str]]
+
+    def joined(self, other: Found) -> Found:
+        """What was found on two batches, which have no record in common."""
+        sample = nsmallest(SAMPLE, [*self.sample, *other.sample], key=lambda probe: probe.rank)
+        linked = {**self.linked, **other.linked}
+        return Found([*self.pairs, *other.pairs], [*self.apart, *other.apart], sample, linked)
 
 
 class Validation:
@@ -84,7 +96,7 @@ class Validation:
         self._classes = classes
         self._places = Places(vocabulary, base)
         self._normative = NormativeValidator(shapes)
-        self._fast = FastValidator(shapes)
+        self._fast = FastValidator(shapes, (EVKG + name for name in vocabulary.kinds.values()))
         self._is_normative = is_normative
 
     def warm(self) -> None:
@@ -101,12 +113,20 @@ class Validation:
         Raises: VocabularyError: a shape is broken.
         """
         names = {record.id: record for record, _ in batch}
-        run = self._normative.run if self._is_normative else self._fast.run
-        results = run(self._graph(own for _, own in batch), lambda focus: self._is_own(focus, names))
+        linked = {record.id: linked_ids(triples, self._base) for record, triples in batch}
+        own, types = [f"{triple} ." for _, triples in batch for triple in triples], self._types(linked.values())
+
+        def wanted(focus: str) -> bool:
+            return self._is_own(focus, names)
+
+        if self._is_normative:
+            results = self._normative.run([*own, *types], wanted)
+        else:
+            results = self._fast.run(own, wanted, types)
         finder = _Finder(names, self._places, self._base, self._shapes, self._vocabulary.schemes)
         pairs = [(result, finder.finding(result)) for result in results]
         sample = [] if self._is_normative else self._choose(batch, results)
-        return Found(pairs, [*_unchecked(names.values(), self._vocabulary, self._shapes)], sample)
+        return Found(pairs, [*_unchecked(names.values(), self._vocabulary, self._shapes)], sample, linked)
 
     def confirm(self, sample: Iterable[Probe]) -> None:
         """Check the records of a sample with pySHACL as well: the `SAMPLE` that rank lowest.
@@ -117,8 +137,9 @@ class Validation:
         if not probes:
             return
         names = {probe.record_id for probe in probes}
-        graph = self._graph(probe.triples for probe in probes)
-        expected = set(self._normative.run(graph, lambda focus: self._is_own(focus, names)))
+        own = [f"{triple} ." for probe in probes for triple in probe.triples]
+        types = self._types(linked_ids(probe.triples, self._base) for probe in probes)
+        expected = set(self._normative.run([*own, *types], lambda focus: self._is_own(focus, names)))
         given = {result for probe in probes for result in probe.results}
         if expected != given:
             result = min(expected ^ given, key=Result.order)
@@ -138,17 +159,14 @@ class Validation:
                 own[place[0]].add(result)
         return [Probe(rank, record.id, tuple(triples), frozenset(own[record.id])) for rank, (record, triples) in chosen]
 
-    def _graph(self, records: Iterable[Sequence[str]]) -> list[str]:
-        """N-Triples lines: the triples of records, and the types of what they link to, for class constraints."""
-        found: set[str] = set()
-        lines: list[str] = []
-        for triples in records:
-            lines.extend([f"{triple} ." for triple in triples])
-            found |= linked_ids(triples, self._base)
-        for name in sorted(found):
-            if name in self._classes:
-                lines.append(f"<{self._base}id/{name}> <{RDF}type> <{EVKG}{self._classes[name]}> .")
-        return lines
+    def _types(self, linked: Iterable[frozenset[str]]) -> list[str]:
+        """The N-Triples lines that give what is linked to its type, for class constraints."""
+        classes = self._classes
+        return [
+            f"<{self._base}id/{name}> <{RDF}type> <{EVKG}{classes[name]}> ."
+            for name in sorted(frozenset().union(*linked))
+            if name in classes
+        ]
 
     def _is_own(self, focus: str, names: Container[str]) -> bool:
         """Whether a focus node belongs to one of these records, or to none at all."""
@@ -161,19 +179,19 @@ def rank(content_sha256: str) -> bytes:
     return hashlib.sha256(content_sha256.encode()).digest()
 
 
-def linked_ids(triples: Iterable[str], base: str) -> set[str]:
+def linked_ids(triples: Iterable[str], base: str) -> frozenset[str]:
     """The ids of the records whose things are objects of triples, `s p o` texts.
 
     >>> linked_ids(["<urn:s> <urn:p> <https://w3id.org/evkg/id/gena-lm>"], "https://w3id.org/evkg/")
-    {'gena-lm'}
+    frozenset({'gena-lm'})
     """
-    begin = f" <{base}id/"
-    found = set()
-    for triple in triples:
-        place = triple.rfind(begin)
-        if place > 0 and triple.endswith(">") and '"' not in triple[place:]:
-            found.add(triple[place + len(begin) : -1])
-    return found
+    return frozenset(_thing_pattern(base).findall("\n".join(triples)))
+
+
+@cache
+def _thing_pattern(base: str) -> re.Pattern[str]:
+    """What finds the id of each thing at the end of a line, where no text can end so."""
+    return re.compile(f' <{re.escape(base)}id/([^<>" \\n]*)>$', re.MULTILINE)
 
 
 def _unchecked(records: Iterable[Record], vocabulary: Vocabulary, shapes: Shapes) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from sys import intern
 from typing import Any, Final
 
 from evkg.batch import Batch, Outcome
@@ -81,8 +82,10 @@ class Verdicts:
                 self._known |= known
                 self._facts_digest, self._conflicts = facts_digest, found
         self._now: dict[bytes, Any] = {}
-        self._keys: dict[Unit, bytes] = {}
+        #: By the identity of a unit: to hash a path anew for each line takes longer than all else.
+        self._keys: dict[int, bytes] = {}
         self._is_changed = False
+        self._unsaved: tuple[bytes, dict[bytes, Any], dict[bytes, Any], tuple[Any, Any]] | None = None
 
     @property
     def is_known(self) -> bool:
@@ -104,7 +107,7 @@ class Verdicts:
             if unit.file is not file:
                 file, name = unit.file, file_name(unit.file)
             key = _key(unit)
-            self._keys[unit] = key
+            self._keys[id(unit)] = key
             verdict = self._known.get(key) if key not in self._now else None
             if verdict is None or not (same[self._part_of[key]] or _holds(asked[key], neighbours)):
                 left.append(unit)
@@ -121,15 +124,15 @@ class Verdicts:
         return found
 
     def finish(self, dataset: Dataset, batches: list[Batch], facts: list[Fact]) -> list[Finding]:
-        """What several records together have, and remember everything.
+        """What several records together have; `save` remembers it, and everything else.
 
         `facts` are those of the records in `batches`. Where they and all others are what they were, nothing is
-        compared again. Where the file cannot be written, the next check takes longer and that is all.
+        compared again.
         """
         known: dict[bytes, Any] = {}
         asked: dict[bytes, Any] = {}
         for outcomes, read, unit in _units(dataset, batches):
-            key = self._keys[unit]
+            key = self._keys[id(unit)]
             if not key or (unit.span is None and _key(unit) != key):  # it was saved while it was checked
                 continue
             line = 0 if unit.span is None else unit.span.line
@@ -145,7 +148,8 @@ class Verdicts:
         else:
             found = conflicts([*self._kept_facts(dataset), *facts])
         if self._is_changed:
-            self._save(dataset, known, asked, (digest if is_all else b"", [_whole(one) for one in found]))
+            last = (digest if is_all else b"", [_whole(one) for one in found])
+            self._unsaved = (_digest(dataset.neighbours), known, asked, last)
         return found
 
     def _digest_facts(self, dataset: Dataset, known: dict[bytes, Any]) -> bytes:
@@ -156,7 +160,7 @@ class Verdicts:
             if unit.file is not file:
                 file = unit.file
                 digest.update(os.fsencode(file))
-            key = self._keys[unit]
+            key = self._keys[id(unit)]
             verdict = self._now.get(key) or known.get(key)
             for one in verdict[0] if verdict else ():
                 line = 0 if unit.span is None else unit.span.line
@@ -165,19 +169,23 @@ class Verdicts:
 
     def _kept_facts(self, dataset: Dataset) -> Iterator[Fact]:
         for unit in dataset.units:
-            verdict = self._now.get(self._keys[unit])
+            verdict = self._now.get(self._keys[id(unit)])
             name, line = file_name(unit.file), 0 if unit.span is None else unit.span.line
             for one in verdict[0] if verdict else ():
                 for f, column in zip(marshal.loads(one[5]), one[6], strict=True):  # noqa: S302 - part of our own file
                     yield Fact(f[0], one[0], f[1], f[2], name, f[3] + line, column, f[4], f[5])
 
-    def _save(self, dataset: Dataset, known: dict[bytes, Any], asked: dict[bytes, Any], last: tuple[Any, Any]) -> None:
+    def save(self) -> None:
+        """Remember what `finish` was told; where the file cannot be written, the next check takes longer."""
+        if self._unsaved is None:
+            return
+        neighbours, known, asked, last = self._unsaved
         is_added = len(self._now) * 2 > len(self._known) and len(known) * 2 < len(self._known)
         if not is_added:
             before = self._all_asked()
             known = {**self._now, **known}
             asked = {**{key: before[key] for key in self._now}, **asked}
-        part = marshal.dumps((self._recipe, _digest(dataset.neighbours), marshal.dumps(asked), known, *last))
+        part = marshal.dumps((self._recipe, neighbours, marshal.dumps(asked), known, *last))
         content = len(part).to_bytes(8, "big") + hashlib.sha256(part).digest() + part
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -277,12 +285,15 @@ def _whole(f: Finding) -> tuple[Any, ...]:
 
 
 def _plain_finding(f: Finding, line: int) -> tuple[Any, ...]:
-    return (f.severity, f.rule, f.message, f.record, f.field, (f.line or 0) - line, f.column, f.value, f.fix)
+    # The same text is the same object: then the file holds it once, and it is made once when that is read.
+    said = (intern(f.severity), intern(f.rule), intern(f.message), f.record, f.field and intern(f.field))
+    return (*said, (f.line or 0) - line, f.column, f.value, f.fix and intern(f.fix))
 
 
 def _restore(verdict: Any, unit: Unit, name: str, batch: Batch) -> None:
     """Add to a batch what a verdict says of a unit of a file of this name."""
     line = 0 if unit.span is None else unit.span.line
+    new = tuple.__new__  # a third of the time that Finding(…) takes, of which there may be a hundred thousand
     for record_id, kind, place, sha256, findings, _, _, shared in verdict[0]:
         batch.read.append((unit.file, None))
         batch.outcomes.append(
@@ -292,7 +303,7 @@ def _restore(verdict: Any, unit: Unit, name: str, batch: Batch) -> None:
                 f"{name}:{place + line}",
                 None,
                 sha256,
-                [Finding(f[0], f[1], f[2], f[3], f[4], name, f[5] + line or None, f[6], f[7], f[8]) for f in findings],
+                [new(Finding, (*f[:5], name, f[5] + line or None, *f[6:])) for f in findings],
                 shared=frozenset(shared),
             )
         )
