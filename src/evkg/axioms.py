@@ -34,8 +34,18 @@ class Rule:
         >>> second.touches(first), first.touches(Rule("c", "CONSTRUCT { ?x evkg:r ?y } WHERE { ?x evkg:s ?y }"))
         (True, False)
         """
-        (given, used), (others, used_there) = _terms(self.query), _terms(other.query)
-        return _ANY in used | used_there or not (given.isdisjoint(used_there) and others.isdisjoint(used))
+        return self.feeds(other) or other.feeds(self)
+
+    def feeds(self, other: Rule) -> bool:
+        """Whether another rule uses what this one gives.
+
+        >>> first = Rule("a", "CONSTRUCT { ?x evkg:p ?y } WHERE { ?x evkg:q ?y }")
+        >>> second = Rule("b", "CONSTRUCT { ?x evkg:r ?y } WHERE { ?x evkg:p ?y }")
+        >>> first.feeds(second), second.feeds(first)
+        (True, False)
+        """
+        (given, _), (_, used) = _terms(self.query), _terms(other.query)
+        return _ANY in used or not given.isdisjoint(used)
 
 
 @lru_cache(maxsize=256)

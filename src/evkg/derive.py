@@ -9,7 +9,7 @@ its closure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
@@ -74,41 +74,85 @@ def derive_in(
 
     Raises: InconsistencyError: as `derive`.
     """
-    graph = ox.NamedNode(graph_iri(base, "derived"))
-    closure = Closure(axioms)
-    lines: list[str] = []
-    changed = True
-    while changed:
-        changed = False
-        for rule in axioms.chains:
-            progress(rule.name)
-            new = _new(store, rule)
-            new |= {triple for triple in closure.of(new) if not _holds(store, triple)}
-            lines.extend(_add(store, new, graph))
-            # Another round is needed only where a chain leads over what came out.
-            changed |= not axioms.steps.isdisjoint(triple.split(" ", 2)[1] for triple in new)
+    derivation = _Derivation(store, ox.NamedNode(graph_iri(base, "derived")), Closure(axioms), progress)
+    while True:
+        new = derivation.run_chains(axioms.chains)
+        # Another round is needed only where a chain leads over what came out.
+        if axioms.steps.isdisjoint(triple.split(" ", 2)[1] for triple in new):
+            break
     _refuse_disjoint(store, axioms)
-    lines.extend(_run(store, rules, graph, progress))
-    _refuse_repeats(store, graph)
-    return sorted(lines)
+    derivation.run_rules(rules)
+    _refuse_repeats(store, derivation.graph)
+    return derivation.lines()
 
 
-def _run(store: ox.Store, rules: Sequence[Rule], graph: ox.NamedNode, progress: Callable[[str], None]) -> Iterator[str]:
-    """What the rules give, each run once as if one after the other; two at a time where neither touches the other."""
-    done: list[Future[list[str]]] = []
+class _Derivation:
+    """Rules at work in a store, two at a time where neither touches the other.
 
-    def run(rule: Rule, before: Sequence[Future[list[str]]]) -> list[str]:
-        for other in before:  # all are ahead in the queue, so they run or are done
-            other.result()
-        progress(rule.name)
-        return _add(store, _new(store, rule), graph)
+    What a rule gives is added to the store when a later rule uses it, and otherwise with all the rest at the end: each
+    addition costs about as much for a few triples as for thousands.
+    """
 
-    with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
-        for number, rule in enumerate(rules):
-            before = [done[other] for other in range(number) if rule.touches(rules[other])]
-            done.append(pool.submit(run, rule, before))
-        for future in done:
-            yield from future.result()
+    def __init__(self, store: ox.Store, graph: ox.NamedNode, closure: Closure, progress: Callable[[str], None]) -> None:
+        self.graph = graph
+        self._store = store
+        self._closure = closure
+        self._progress = progress
+        self._found: set[str] = set()
+        self._waiting: set[str] = set()
+        self._in_use: dict[str, bool] = {}
+
+    def lines(self) -> list[str]:
+        """The N-Quads lines of all that was found, sorted."""
+        return sorted(f"{triple} {self.graph} ." for triple in self._found)
+
+    def run_chains(self, chains: Sequence[Rule]) -> set[str]:
+        """One round of the chains, each on what was there before; what is new, with what follows from it alone."""
+        with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
+            new = set[str]().union(*pool.map(self._run, chains))
+        new |= {triple for triple in self._closure.of(new) if self._is_new(triple)}
+        self._found |= new
+        _add(self._store, new, self.graph)
+        return new
+
+    def run_rules(self, rules: Sequence[Rule]) -> None:
+        """Each rule once, as if one after the other."""
+        done: list[Future[None]] = []
+
+        def run(number: int, before: Sequence[Future[None]]) -> None:
+            for other in before:  # all are ahead in the queue, so they run or are done
+                other.result()
+            new = self._run(rules[number])
+            self._found |= new
+            if any(rules[number].feeds(later) for later in rules[number + 1 :]):
+                _add(self._store, new, self.graph)
+            else:
+                self._waiting |= new
+
+        with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
+            for number, rule in enumerate(rules):
+                before = [done[other] for other in range(number) if rule.touches(rules[other])]
+                done.append(pool.submit(run, number, before))
+            for future in done:
+                future.result()
+        _add(self._store, self._waiting, self.graph)
+
+    def _run(self, rule: Rule) -> set[str]:
+        """The triples that a rule gives and no graph holds yet."""
+        self._progress(rule.name)
+        return {triple for triple in _construct(self._store, rule) if self._is_new(triple)}
+
+    def _is_new(self, triple: str) -> bool:
+        if triple in self._found:
+            return False
+        _, predicate, value = triple.split(" ", 2)
+        name = f"{predicate} {value}" if predicate == TYPE else predicate
+        in_use = self._in_use.get(name)
+        if in_use is None:  # most of what rules give nothing else does: then no triple has to be looked for
+            sought = ox.NamedNode(value[1:-1]) if predicate == TYPE else None
+            pattern = self._store.quads_for_pattern(None, ox.NamedNode(predicate[1:-1]), sought)
+            in_use = self._in_use[name] = next(pattern, None) is not None
+        return not in_use or count_graphs(self._store, triple) == 0
 
 
 def _refuse_repeats(store: ox.Store, graph: ox.NamedNode) -> None:
@@ -139,8 +183,8 @@ def _select(store: ox.Store, query: str) -> list[list[str]]:
     return [[str(term) for term in row] for row in found] if isinstance(found, ox.QuerySolutions) else []
 
 
-def _new(store: ox.Store, rule: Rule) -> set[str]:
-    """The triples that a rule gives and no graph holds yet."""
+def _construct(store: ox.Store, rule: Rule) -> set[str]:
+    """The triples that a rule gives, as `s p o` texts."""
     try:
         found = store.query(rule.query, prefixes=dict(PREFIXES), use_default_graph_as_union=True)
     except SyntaxError as error:
@@ -149,19 +193,7 @@ def _new(store: ox.Store, rule: Rule) -> set[str]:
         del found  # the engine's object must end in this thread, and the error goes to another
         raise VocabularyError(f"queries/rules/{rule.name}.rq is not a CONSTRUCT query.")
     text = found.serialize(format=ox.RdfFormat.N_TRIPLES) or b""
-    triples = {line[:-2] for line in text.decode().split("\n") if line}
-    used: dict[str, bool] = {}
-    for triple in triples:
-        predicate = triple.split(" ", 2)[1]
-        if predicate not in used:
-            pattern = store.quads_for_pattern(None, ox.NamedNode(predicate[1:-1]), None)
-            used[predicate] = next(pattern, None) is not None
-    return {t for t in triples if not used[t.split(" ", 2)[1]] or not _holds(store, t)}
-
-
-def _holds(store: ox.Store, triple: str) -> bool:
-    """Whether a graph of the store holds a triple."""
-    return count_graphs(store, triple) > 0
+    return {line[:-2] for line in text.decode().split("\n") if line}
 
 
 def count_graphs(store: ox.Store, triple: str) -> int:
@@ -170,15 +202,13 @@ def count_graphs(store: ox.Store, triple: str) -> int:
     return sum(1 for _ in store.quads_for_pattern(parsed.subject, parsed.predicate, parsed.object))
 
 
-def _add(store: ox.Store, triples: Collection[str], graph: ox.NamedNode) -> list[str]:
-    """Add triples to a graph; their N-Quads lines."""
-    lines = [f"{triple} {graph} ." for triple in triples]
-    content = "\n".join([*lines, ""]).encode()
-    if len(lines) > _BULK:
+def _add(store: ox.Store, triples: Collection[str], graph: ox.NamedNode) -> None:
+    """Add triples to a graph."""
+    content = "\n".join([*(f"{triple} {graph} ." for triple in triples), ""]).encode()
+    if len(triples) > _BULK:
         store.bulk_load(input=content, format=ox.RdfFormat.N_QUADS)
-    elif lines:
+    elif triples:
         store.extend(ox.parse(input=content, format=ox.RdfFormat.N_QUADS))
-    return lines
 
 
 def _refuse_disjoint(store: ox.Store, axioms: Axioms) -> None:
