@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -65,6 +64,6 @@ def test_cases_of_one_rule_have_different_names() -> None:
 @given(st.text(), st.sampled_from(["message", "record", "field", "file", "value", "fix", "rule"]))
 def test_the_report_is_well_formed_whatever_a_text_holds(text: str, part: str) -> None:
     whole = Finding("violation", "rule", "it is wrong")
-    for item in (whole, replace(whole, severity="warning")):
-        root = parse([replace(item, **{part: text})])  # type: ignore[arg-type]
+    for item in (whole, whole._replace(severity="warning")):
+        root = parse([item._replace(**{part: text})])  # type: ignore[arg-type]
         assert len(list(root.iter("testcase"))) == 2

@@ -195,7 +195,7 @@ def test_an_unknown_facet_is_a_warning(vocabulary: Vocabulary) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n"])
-@pytest.mark.parametrize("key", ["printed_value", "unit", "source_locator", "metric"])
+@pytest.mark.parametrize("key", ["metric_implementation", "source_label", "hardware"])
 def test_an_empty_text_says_to_give_a_reason(vocabulary: Vocabulary, key: str, text: str) -> None:
     (item,) = findings(vocabulary, record("r", "result", attributes={key: text}))
     assert (item.severity, item.rule, item.field) == ("violation", "empty-text", f"attributes.{key}")
@@ -205,8 +205,17 @@ def test_an_empty_text_says_to_give_a_reason(vocabulary: Vocabulary, key: str, t
 
 def test_empty_texts_are_found_in_parts_and_lists(vocabulary: Vocabulary) -> None:
     attributes = {"review": {"reviewer_note": " "}, "uncertainty": {"note": ""}}
-    fields = {item.field for item in findings(vocabulary, record("r", "result", attributes=attributes))}
-    assert "attributes.uncertainty.note" in fields
+    fields = [item.field for item in findings(vocabulary, record("r", "result", attributes=attributes))]
+    assert fields == ["attributes.review.reviewer_note", "attributes.uncertainty.note"]
+
+
+@pytest.mark.parametrize("attributes", [{"printed_value": ""}, {"uncertainty": {"printed": " "}}, {"unit": ""}])
+def test_an_empty_text_is_left_to_the_shape_that_speaks_of_it(
+    vocabulary: Vocabulary, attributes: dict[str, Any]
+) -> None:
+    assert findings(vocabulary, record("r", "result", attributes=attributes)) == []
+    data = record("r", "protocol", attributes={"limitations": ["one", " "]})
+    assert findings(vocabulary, data) == []  # thing-limitations-blank
 
 
 def test_a_number_too_long_for_queries_is_information(vocabulary: Vocabulary) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -18,7 +19,7 @@ from evkg.cli import make_parser
 from evkg.finding import SEVERITIES, Finding, Summary, summarise
 from evkg.finding_text import Style
 from evkg.namespaces import SH
-from evkg.reporting import FORMATS, render_report
+from evkg.reporting import FORMATS, render_report, report_parts
 from tests.builds import ROOT, run_evkg
 from tests.findings import hostile, mixed
 
@@ -138,12 +139,26 @@ def test_strict_makes_warnings_fail_in_junit(checked: Checked) -> None:
     assert int(root.attrib["failures"]) == summary.violations + summary.warnings
 
 
+@pytest.mark.parametrize("name", ["sarif", "junit", "json"])
+def test_a_large_report_is_never_in_memory_as_a_whole(name: str, checked: Checked) -> None:
+    findings = [
+        Finding("warning", "gap", f"Nothing is said of {n}.", record=f"r{n}", value="x" * 1500) for n in range(8000)
+    ]
+    large = replace(checked, findings=findings)
+    tracemalloc.start()
+    size = sum(map(len, report_parts(large, name)))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size > 12_000_000
+    assert peak < size / 2
+    assert len(render_report(large, name)) == size
+
+
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text(encoding="utf-8"))
 
 
 def test_the_documented_schema_of_the_json_report_has_the_keys_of_findings_and_counts() -> None:
-    for name, made in (("finding", Finding), ("summary", Summary)):
-        keys = {field.name for field in fields(made)}
+    for name, keys in (("finding", {*Finding._fields}), ("summary", {field.name for field in fields(Summary)})):
         assert set(SCHEMA["$defs"][name]["properties"]) == set(SCHEMA["$defs"][name]["required"]) == keys
     assert SCHEMA["$defs"]["finding"]["properties"]["severity"]["enum"] == list(SEVERITIES)
 

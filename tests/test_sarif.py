@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,17 +92,17 @@ def test_without_a_place_there_is_no_location() -> None:
 
 def test_a_fingerprint_stays_when_lines_and_files_shift_and_differs_when_the_fault_does() -> None:
     item = finding(file="a.yaml", line=7, column=3, record="r", field="x", value="v")
-    others = [replace(item, line=70, column=1), replace(item, file="b.yaml"), replace(item, message="in other words")]
+    others = [item._replace(line=70, column=1), item._replace(file="b.yaml"), item._replace(message="in other words")]
     marks = {results_of(other)[0]["partialFingerprints"][FINGERPRINT] for other in (item, *others)}
     assert len(marks) == 1
-    changed = [replace(item, record="s"), replace(item, field="y"), replace(item, value="w"), replace(item, rule="q")]
+    changed = [item._replace(record="s"), item._replace(field="y"), item._replace(value="w"), item._replace(rule="q")]
     marks |= {results_of(other)[0]["partialFingerprints"][FINGERPRINT] for other in changed}
     assert len(marks) == 5
 
 
 def test_findings_that_are_alike_have_different_fingerprints() -> None:
     item = finding(record="r", line=1)
-    first, second = (r["partialFingerprints"][FINGERPRINT] for r in results_of(item, replace(item, line=2)))
+    first, second = (r["partialFingerprints"][FINGERPRINT] for r in results_of(item, item._replace(line=2)))
     assert second == f"{first}:2"
 
 

@@ -391,6 +391,8 @@ def test_real_files_change_by_their_stubs_only(tmp_path: Path) -> None:
         files += [*(SHARED / "peer-records").glob("*.jsonl"), SHARED / "seed-records.jsonl"]
     changed = 0
     for file in files:
+        if "invalid-files" in file.parts:  # broken on purpose
+            continue
         stubbed = stub_file(file, VOCABULARY, SHAPES)
         assert stubbed.before == file.read_bytes()
         copy = tmp_path / file.name

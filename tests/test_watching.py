@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,10 @@ from pathlib import Path
 import pytest
 
 from evkg import watching
+from evkg.check import check_dataset
 from evkg.errors import UsageError
+from evkg.finding import summarise
+from evkg.since import LONG
 from evkg.watching import state_of, watch
 from tests.builds import record, write_records
 
@@ -70,8 +74,38 @@ def test_the_command_checks_on_save_and_ends_when_interrupted(tmp_path: Path) ->
     assert errors == b""
 
 
-def _wait_for(file: Path, text: str) -> None:
+def test_a_long_report_is_not_printed_again_but_what_is_new_and_what_is_gone(tmp_path: Path) -> None:
+    kinds = ("model", "dataset", "result", "evaluation", "protocol", "configuration", "source")
+    records = [record(f"{kind.replace('_', '-')}-1", kind) for kind in kinds]
+    file = write_records(tmp_path / "r.jsonl", *records)
+    command = [sys.executable, "-m", "evkg.cli", "check", str(file), "--watch", "--open"]
+    out = tmp_path / "out"
+    with out.open("wb") as stream:
+        process = subprocess.Popen(command, stdout=stream, stderr=subprocess.PIPE)
+        try:
+            _wait_for(out, "7 records: ")
+            first = out.read_text(encoding="utf-8")
+            assert first.count("\n") > LONG
+            write_records(file, *[record("new", "model", attributes={"licens": "MIT"}), *records[1:]])
+            _wait_for(out, "Since the last check: ")
+            _wait_for(out, "\n7 records: ", since=len(first))
+        finally:
+            process.kill()
+            process.communicate()
+    second = out.read_text(encoding="utf-8")[len(first) :]
+    assert re.match(r"Since the last check: \d+ findings are new, \d+ findings are gone\.\n\n", second)
+    assert "'licens' is not a declared attribute of model" in second
+    assert "  gone  " in second
+    assert "dataset-version" in first
+    assert "dataset-version" not in second
+    (counts,) = re.findall(r"^7 records: .*$", second, re.MULTILINE)
+    checked = check_dataset(file, is_open=True)
+    said = summarise(checked.findings, 7)
+    assert counts == f"7 records: {said.violations} violations, {said.warnings} warnings, {said.infos} infos"
+
+
+def _wait_for(file: Path, text: str, since: int = 0) -> None:
     end = time.monotonic() + 60
-    while text not in file.read_text(encoding="utf-8"):
+    while text not in file.read_text(encoding="utf-8")[since:]:
         assert time.monotonic() < end, file.read_text(encoding="utf-8")
         time.sleep(0.05)

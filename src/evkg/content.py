@@ -16,6 +16,7 @@ from evkg.record import Record
 from evkg.reviewer import check_reviewer
 from evkg.scalar import Path
 from evkg.vocabulary import PARTS, Term, Vocabulary
+from evkg.wanted import refuses_empty
 
 #: Source: contract section 5.1 (decimal).
 _DECIMAL: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
@@ -88,7 +89,9 @@ def check_value(record: Record, path: Path, term: Term, value: Json) -> Iterator
         return
     kind = term.value_kind
     if not value.strip():
-        if kind in _TEXTS or term.scheme:
+        # One empty value, one finding: where a shape has words for it, the shape speaks.
+        is_item = isinstance(path[-1], int) or not term.is_list
+        if kind in _TEXTS and is_item and not refuses_empty(record.kind, path):
             fix = "Write the value, or remove the key and say under missing_metadata why it is missing."
             yield record.finding("violation", "empty-text", path, f"{_field(path)} is empty.", fix)
         return

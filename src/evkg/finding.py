@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Severity = Literal["violation", "warning", "info"]
 SEVERITIES: Final[tuple[Severity, ...]] = ("violation", "warning", "info")
@@ -14,8 +14,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("violation", "warning", "info")
 ONCE_A_FILE: Final = frozenset({"blank-line", "ledger", "line-ends", "byte-order-mark"})
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that is wrong or missing, where it is and what to write instead.
 
     `field` is the path in the record (`attributes.review.method`); `line` and `column` count from 1;
@@ -72,19 +71,14 @@ def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
     """Findings in the order in which a curator works: gravest first, then by place; no repeats."""
     return sorted(
         set(findings),
-        key=lambda f: (
-            _RANK[f.severity],
-            f.file or "",
-            f.line or 0,
-            f.column or 0,
-            f.record or "",
-            f.field or "",
-            f.rule,
-            f.message,
-            f.value or "",
-            f.fix or "",
-        ),
+        key=_order,
     )
+
+
+def _order(finding: Finding) -> tuple[str | int, ...]:
+    severity, rule, message, record, field, file, line, column, value, fix = finding
+    where = (_RANK[severity], file or "", line or 0, column or 0, record or "", field or "")
+    return (*where, rule, message, value or "", fix or "")
 
 
 def render_json(findings: Sequence[Finding], records: int) -> str:
@@ -101,11 +95,19 @@ def render_json(findings: Sequence[Finding], records: int) -> str:
       }
     }
     """
-    document = {
-        "findings": [asdict(finding) for finding in findings],
-        "summary": asdict(summarise(findings, records)),
-    }
-    return json.dumps(document, ensure_ascii=False, indent=2)
+    return "".join(json_parts(findings, records))
+
+
+def json_parts(findings: Sequence[Finding], records: int) -> Iterator[str]:
+    """The same report in pieces, so that a large one need never be in memory as a whole."""
+    # With an indent the standard library does not use its fast encoder; findings are flat, so their separator will do.
+    encode = json.JSONEncoder(ensure_ascii=False, separators=(",\n      ", ": ")).encode
+    frame = json.dumps({"findings": [], "summary": asdict(summarise(findings, records))}, indent=2)
+    head, _, tail = frame.partition("[]")
+    yield f"{head}["
+    for number, finding in enumerate(findings):
+        yield f"{',' if number else ''}\n    {{\n      {encode(finding._asdict())[1:-1]}\n    }}"
+    yield f"\n  ]{tail}" if findings else f"]{tail}"
 
 
 def printable(text: str) -> str:

@@ -36,12 +36,17 @@ def render_junit(findings: Sequence[Finding], records: int, *, strict: bool = Fa
       </testsuite>
     </testsuites>
     """
+    return "\n".join(junit_lines(findings, records, strict=strict))
+
+
+def junit_lines(findings: Sequence[Finding], records: int, *, strict: bool = False) -> Iterator[str]:
+    """The lines of the same report, one by one, so that a large one need never be in memory as a whole."""
     failing: tuple[Severity, ...] = ("violation", "warning") if strict else ("violation",)
     counts = summarise(findings, records)
     failures = sum(finding.severity in failing for finding in findings)
     verb = "was" if records == 1 else "were"
     total, skipped = len(findings) + 1, len(findings) - failures
-    lines = [
+    yield from (
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<testsuites name="evkg check" tests="{total}" failures="{failures}" errors="0" skipped="{skipped}">',
         '  <testsuite name="records" tests="1" failures="0" errors="0" skipped="0">',
@@ -53,10 +58,10 @@ def render_junit(findings: Sequence[Finding], records: int, *, strict: bool = Fa
         "    </properties>",
         f'    <testcase classname="evkg.records" name="{counted(records, "record")} {verb} read"/>',
         "  </testsuite>",
-    ]
+    )
     for (severity, rule), group in rule_groups(findings).items():
-        lines += _suite(rule, group, is_failure=severity in failing)
-    return "\n".join([*lines, "</testsuites>"])
+        yield from _suite(rule, group, is_failure=severity in failing)
+    yield "</testsuites>"
 
 
 def _suite(rule: str, group: Sequence[Finding], *, is_failure: bool) -> Iterator[str]:

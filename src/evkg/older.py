@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from evkg.emptiness import leave_out_empty
 from evkg.errors import excerpt
 from evkg.jsontext import Json, NumberText
 from evkg.older_parts import upgrade_coverage, upgrade_review, upgrade_uncertainty
@@ -121,9 +122,14 @@ def _upgrade_attributes(rewrite: Rewrite, kind: str) -> None:
     names = NAMES.get(kind, {})
     for old, new in names.items():
         rewrite.rename(old, new)
+    leave_out_empty(rewrite, kind)
     if kind in _SPECIAL:
         _SPECIAL[kind](rewrite)
     had_entries = _upgrade_missing(rewrite, names)
+    uncertainty = attributes.get("uncertainty")
+    if isinstance(uncertainty, str) and not uncertainty.strip() and rewrite.explain("uncertainty", "unextracted"):
+        del attributes["uncertainty"]
+        rewrite.note(("attributes", "uncertainty"), "An empty text is read as missing, reason unextracted.")
     if "uncertainty" in attributes:
         upgrade_uncertainty(rewrite)
     if "coverage" in attributes:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from evkg.finding import render_json
+from evkg.finding import json_parts
 
 if TYPE_CHECKING:
     from evkg.check import Checked
@@ -27,28 +28,43 @@ def render_report(
     >>> render_report(check_dataset(Path("graph")), "github").splitlines()[-1]
     '49 records: 0 violations, 177 warnings, 7 infos'
     """
-    text = _render(checked, format_name, full=full, strict=strict, style=style)
-    # Half a surrogate pair cannot be written anywhere.
-    text = text.encode("utf-8", "replace").decode()
-    return text if text.endswith("\n") else f"{text}\n"
+    return "".join(report_parts(checked, format_name, full=full, strict=strict, style=style))
 
 
-def _render(checked: Checked, format_name: str, *, full: bool, strict: bool, style: Style | None) -> str:
-    findings, count = checked.findings, checked.count
-    if format_name == "json":
-        return render_json(findings, count)
-    if format_name == "turtle":
-        return checked.turtle()
+def report_parts(
+    checked: Checked, format_name: str, *, full: bool = False, strict: bool = False, style: Style | None = None
+) -> Iterator[str]:
+    """The same report in pieces: what is written finding by finding need never be in memory as a whole."""
+    last = ""
+    for part in _parts(checked, format_name, full=full, strict=strict, style=style):
+        # Half a surrogate pair cannot be written anywhere.
+        last = part if part.isascii() else part.encode("utf-8", "replace").decode()
+        yield last
+    if not last.endswith("\n"):
+        yield "\n"
+
+
+def _parts(checked: Checked, format_name: str, *, full: bool, strict: bool, style: Style | None) -> Iterator[str]:
     if format_name == "sarif":
         from importlib.metadata import version
 
-        from evkg.sarif import render_sarif
+        from evkg.sarif import sarif_parts
 
-        return render_sarif(findings, count, version=version("evkg"))
-    if format_name == "junit":
-        from evkg.junit import render_junit
+        yield from sarif_parts(checked.findings, checked.count, version=version("evkg"))
+    elif format_name == "junit":
+        from evkg.junit import junit_lines
 
-        return render_junit(findings, count, strict=strict)
+        yield from (f"{line}\n" for line in junit_lines(checked.findings, checked.count, strict=strict))
+    elif format_name == "json":
+        yield from json_parts(checked.findings, checked.count)
+    else:
+        yield _render(checked, format_name, full=full, style=style)
+
+
+def _render(checked: Checked, format_name: str, *, full: bool, style: Style | None) -> str:
+    findings, count = checked.findings, checked.count
+    if format_name == "turtle":
+        return checked.turtle()
     if format_name == "github":
         from evkg.annotation import render_annotations
 

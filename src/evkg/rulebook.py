@@ -17,9 +17,9 @@ from evkg.expected import expected_fields
 from evkg.namespaces import EVKG, NS, RDFS, SH
 from evkg.shapegraph import ShapeGraph
 from evkg.shapes import Shapes
+from evkg.specimen import FOLDERS, MARK, Specimen, in_words, specimens
 from evkg.vocabulary import load_vocabulary
 
-_MARK: Final = "# <- here"
 _WHY: Final = (SH + "description", RDFS + "comment")
 _DECLARED: Final = re.compile(r"^s:([\w-]+) ", re.MULTILINE)
 _KEY: Final = re.compile(r"(?:- )?\{?([\w.-]+):")
@@ -31,12 +31,21 @@ _WORDS: Final = {
 _HEAD: Final = """\
 # The rules
 
-Every rule that the shapes check, by the file in `shapes/` that holds it: its name as `evkg check` prints it, what it
-says, what to write, and lines of a record that breaks it and of one that does not. Rules on files, keys and references
-have no shape; their findings say the same in place. A violation keeps a release from being made, unless as a draft; a
-warning is worth a look; a note only tells.
+Every rule: its name as `evkg check` prints it, what it says, what to write, and lines that break it and that do not.
+First those that the shapes check, by the file in `shapes/` that holds them; then
+[those that no shape can hold](#rules-without-a-shape), with the words of the finding on their example. A violation
+keeps a release from being made, unless as a draft; a warning is worth a look; a note only tells.
 
 This page is generated from the shapes and from `tests/records/`; renew it with `make docs`.
+"""
+_APART: Final = """\
+## Rules without a shape
+
+What never becomes a statement of the graph, and what only several records show, no shape can see. These rules are
+checked all the same. Severity and words are those of the finding on the example; with other values they say others.
+"""
+_IN_WORDS: Final = """\
+## What no example can show
 """
 
 
@@ -55,15 +64,39 @@ class Entry:
 
 
 def render_rules(shapes: Shapes, examples: Path) -> str:
-    """The book as Markdown. `examples` holds `invalid/<rule>.yaml` and `valid/<kind>.yaml`.
+    """The book as Markdown.
 
-    Raises: UsageError: a rule has no example.
+    `examples` holds `invalid/<rule>.yaml`, `valid/<kind>.yaml` and the folders of `specimen.FOLDERS`.
+
+    Raises: UsageError: a rule of a shape has no example, or an example does not break its rule.
     """
     parts = [_HEAD]
     for title, entries in _sections(shapes, examples):
         if entries:
             parts += [f"## {title}\n", *map(_render, entries)]
-    return "\n".join(parts)
+    parts.append(_APART)
+    shown: set[str] = set()
+    for folder, title in FOLDERS.items():
+        # A rule that one record can break as well as several has an example of each, and one place in the book.
+        entries = [_of_specimen(one) for one in specimens(examples / folder, shapes) if one.rule not in shown]
+        shown.update(entry.name for entry in entries)
+        parts += [f"## {title}\n", *map(_render, entries)]
+    words = [line for rule, text in in_words(examples / "invalid-files") for line in (f"### {rule}\n", f"{text}\n")]
+    return "\n".join([*parts, _IN_WORDS, *words])
+
+
+def _of_specimen(one: Specimen) -> Entry:
+    finding = one.finding
+    return Entry(
+        name=one.rule,
+        severity=finding.severity.capitalize(),
+        message=finding.message,
+        why=one.why,
+        fix=finding.fix or "",
+        example=one.example,
+        wrong=one.wrong,
+        right=one.right,
+    )
 
 
 def _sections(shapes: Shapes, examples: Path) -> Iterator[tuple[str, list[Entry]]]:
@@ -91,8 +124,8 @@ def _entry(graph: ShapeGraph, name: str, examples: Path, field: str | None) -> E
         lines = file.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise UsageError(f"The rule {name} has no example: {file} cannot be read.") from error
-    marked = next((line for line in lines if _MARK in line), None)
-    wrong = marked.partition(_MARK)[0].strip() if marked is not None else None
+    marked = next((line for line in lines if MARK in line), None)
+    wrong = marked.partition(MARK)[0].strip() if marked is not None else None
     key = field or (match[1] if wrong and (match := _KEY.match(wrong)) else None)
     kind = next((line.removeprefix("kind: ") for line in lines if line.startswith("kind: ")), "")
     return Entry(
@@ -123,8 +156,11 @@ def _render(entry: Entry) -> str:
     lines = [f"### {entry.name}", "", f"**{_WORDS[entry.severity]}** {entry.message}", ""]
     if entry.why:
         lines += [f"Why: {entry.why}", ""]
-    lines += [f"What to write: {entry.fix}", "", f"Example: {entry.example}", ""]
-    shown = [(entry.wrong, "noted" if entry.severity == "Info" else "wrong"), (entry.right, "right")]
+    if entry.fix:
+        lines += [f"What to write: {entry.fix}", ""]
+    lines += [f"Example: {entry.example}", ""]
+    verdict = "noted" if entry.severity == "Info" else "wrong"
+    shown = [(entry.wrong, f"{verdict}: leave it out" if entry.right == "" else verdict), (entry.right, "right")]
     if any(line for line, _ in shown):
         lines.append("```text")  # `yaml` is for whole records
         lines += [f"{line}  # {verdict}" for line, verdict in shown if line]

@@ -36,9 +36,15 @@ def render_sarif(findings: Sequence[Finding], records: int, *, version: str, sha
     >>> log["runs"][0]["results"][0]["level"]
     'note'
     """
+    return "".join(sarif_parts(findings, records, version=version, shapes=shapes))
+
+
+def sarif_parts(
+    findings: Sequence[Finding], records: int, *, version: str, shapes: Shapes | None = None
+) -> Iterator[str]:
+    """The same log in pieces, so that a large one need never be in memory as a whole."""
     rules = rules_of(findings, shapes)
     index = {name: number for number, name in enumerate(rules)}
-    marks = _fingerprints(findings)
     run = {
         "tool": {
             "driver": {
@@ -55,10 +61,13 @@ def render_sarif(findings: Sequence[Finding], records: int, *, version: str, sha
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     head, _, tail = json.dumps(document, ensure_ascii=False, indent=2).rpartition("[]")
+    yield f"{head}["
     # One result a line: a tenth of the memory that one large object would take, and short differences.
-    results = (_result(finding, index[finding.rule], next(marks)) for finding in findings)
-    lines = ",\n".join(json.dumps(result, ensure_ascii=False) for result in results)
-    return f"{head}[\n{lines}\n]{tail}"
+    between = "\n"
+    for finding, mark in zip(findings, _fingerprints(findings), strict=True):
+        yield between + json.dumps(_result(finding, index[finding.rule], mark), ensure_ascii=False)
+        between = ",\n"
+    yield ("\n" if findings else "\n\n") + f"]{tail}"
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
