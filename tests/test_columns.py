@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pyoxigraph as ox
 import pytest
 
 from evkg.columns import name_columns
+from evkg.serialization import write_answer
 from evkg.store import run_query
-from evkg.worker_process import answer
 
 
 @pytest.mark.parametrize(
@@ -40,10 +38,7 @@ def test_what_is_no_such_query_stays_as_it_is(text: str) -> None:
 
 def test_the_rows_are_the_same_rows() -> None:
     store = ox.Store()
-    request: dict[str, Any]
     store.add(ox.Quad(ox.NamedNode("urn:a"), ox.NamedNode("urn:b"), ox.Literal(1)))
-    request = {"default_graphs": [], "named_graphs": [], "table_format": "csv", "graph_format": None}
-    request |= {"query": "SELECT * { ?s ?p ?o BIND(evkg:x AS ?a) }", "is_union": True, "base_iri": None}
-    header, body = answer(store, request, 1 << 20)
-    assert header == {"form": "SELECT", "format": "csv"}
+    query, result = run_query(store, "SELECT * { ?s ?p ?o BIND(evkg:x AS ?a) }", in_order=True)
+    body = write_answer(query, result, "csv")
     assert body == b"s,p,o,a\r\nurn:a,urn:b,1,https://w3id.org/evkg/ontology#x\r\n"

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import zlib
 from typing import Any
 
 import pytest
+from backports import zstd
 
-from evkg.compression import Compression, accepts_gzip
+from evkg.compression import Compression, choose_coding
 
 LONG = b"0123456789" * 1000
 
@@ -40,7 +42,7 @@ def respond(
         ("gzip", True),
         ("GZIP", True),
         ("x-gzip", True),
-        ("gzip, deflate, br, zstd", True),
+        ("gzip, deflate, br", True),
         ("gzip;q=0.1", True),
         ("*;q=0.5", True),
         ("br;q=1.0, *;q=0.1", True),
@@ -57,12 +59,46 @@ def respond(
     ],
 )
 def test_only_who_would_rather_have_gzip_gets_it(accept: str | None, wanted: bool) -> None:
-    assert accepts_gzip(accept) is wanted
+    assert choose_coding(accept) == ("gzip" if wanted else None)
     headers, pieces = respond([LONG], accept)
     assert (headers.get("content-encoding") == "gzip") is wanted
     assert (gzip.decompress(pieces[0]) if wanted else pieces[0]) == LONG
     assert headers["content-length"] == str(len(pieces[0]))
     assert (len(pieces[0]) < len(LONG) / 10) is wanted
+
+
+@pytest.mark.parametrize(
+    ("accept", "coding"),
+    [
+        ("gzip, deflate, br, zstd", "zstd"),
+        ("zstd", "zstd"),
+        ("zstd;q=0.5, gzip;q=0.9", "gzip"),
+        ("zstd;q=0, gzip", "gzip"),
+        ("zstd;q=0", None),
+        ("zstd;q=0.2, identity;q=0.8", None),
+    ],
+)
+def test_zstd_comes_first_where_it_is_known(accept: str, coding: str | None) -> None:
+    headers, pieces = respond([LONG], accept)
+    assert headers.get("content-encoding") == coding
+    if coding == "zstd":
+        assert zstd.decompress(pieces[0]) == LONG
+        assert headers["content-length"] == str(len(pieces[0]))
+
+
+def test_zstd_pieces_can_be_read_as_they_come_and_a_cut_shows() -> None:
+    headers, pieces = respond([LONG, LONG[::-1], b""], "zstd")
+    assert (headers["content-encoding"], "content-length" in headers) == ("zstd", False)
+    reader = zstd.ZstdDecompressor()
+    assert reader.decompress(pieces[0]) == LONG
+    assert zstd.decompress(b"".join(pieces)) == LONG + LONG[::-1]
+    with pytest.raises(zstd.ZstdError):
+        zstd.decompress(b"".join(pieces[:2]))
+
+
+def test_a_first_row_does_not_wait_in_gzip() -> None:
+    _, pieces = respond([b"a,b\r\n" * 300, LONG], "gzip")
+    assert zlib.decompressobj(31).decompress(pieces[0]) == b"a,b\r\n" * 300
 
 
 def test_a_body_in_pieces_is_compressed_as_it_comes() -> None:

@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from evkg.limits import Limits
 from evkg.release import open as open_release
 from evkg.server import make_app
 from tests.client import Client
@@ -71,7 +72,9 @@ HOSTILE: Final = [
 
 @pytest.fixture(scope="module")
 def client(workspace: Path) -> Iterator[Client]:
-    client = Client(make_app(open_release(workspace / "build/current"), public_url="https://example.org", seconds=5))
+    client = Client(
+        make_app(open_release(workspace / "build/current"), public_url="https://example.org", limits=Limits(seconds=5))
+    )
     yield client
     client.close()
 

@@ -11,6 +11,7 @@ import rdflib
 
 from evkg.cli import main
 from evkg.errors import ReleaseError, UsageError
+from evkg.limits import Limits
 from evkg.namespaces import PREFIXES
 from evkg.negotiate import GRAPHS, Variant
 from evkg.release import open as open_release
@@ -100,7 +101,7 @@ def test_a_graph_whose_iri_is_an_address_here_is_found_there(tmp_path: Path) -> 
 
 def test_the_description_says_what_holds(workspace: Path) -> None:
     release = open_release(workspace / "build/current")
-    service = make_service(release, public_url=f"{PUBLIC}/", seconds=7)
+    service = make_service(release, public_url=f"{PUBLIC}/", limits=Limits(seconds=7))
     text = render_service(service)
     triples = {quad.triple for quad in ox.parse(text, format=ox.RdfFormat.TURTLE)}
     found = {(triple.predicate.value.removeprefix(SD), getattr(triple.object, "value", "")) for triple in triples}
@@ -110,7 +111,7 @@ def test_the_description_says_what_holds(workspace: Path) -> None:
     assert {value for name, value in found if name == "supportedLanguage"} == {f"{SD}SPARQL11Query"}
     assert len([name for name, _ in found if name == "resultFormat"]) == 11
     comments = " ".join(value for name, value in found if name.endswith("#comment"))
-    for words in ("7 seconds", "2 GiB", "32 MiB", "union of all graphs", "read-only", *PREFIXES):
+    for words in ("7 seconds", "2 GiB", "1 GiB", "10000000 rows", "union of all graphs", "read-only", *PREFIXES):
         assert words in comments
 
 

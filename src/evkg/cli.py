@@ -20,12 +20,13 @@ from typing import Any, NoReturn
 from evkg.authoring import fix, new, schema
 from evkg.changes import diff
 from evkg.checking import check
-from evkg.commands import ask, build, context, export, query, serve, show
+from evkg.commands import ask, build, context, export, query, show
 from evkg.comparing import compare
 from evkg.completeness import gaps
 from evkg.errors import EvkgError, UsageError
 from evkg.exporting import EXPORTS
 from evkg.finding import printable
+from evkg.hosting import add_serve_options, serve
 from evkg.progress import progress_end
 from evkg.reporting import FORMATS
 
@@ -150,13 +151,7 @@ def make_parser() -> argparse.ArgumentParser:
     release(sub)
     sub = command(serve)
     release(sub)
-    sub.add_argument("--host", default="127.0.0.1")
-    sub.add_argument("--port", type=int, default=8000)
-    text = "serve the folder of an Oxigraph store instead of a release"
-    sub.add_argument("--store", type=Path, metavar="DIR", help=text)
-    text = "what a query of a --store sees that names no graphs: all of them, or the default graph alone"
-    sub.add_argument("--default-graph", choices=("union", "plain"), help=f"{text} (default: union)")
-    sub.add_argument("--public-url", metavar="URL", help="the address that others see (default: http://HOST:PORT)")
+    add_serve_options(sub)
     limit(sub, 30.0)
     sub = command(context)
     sub.add_argument("--check", action="store_true", help="only say whether the file is fresh")

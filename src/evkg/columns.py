@@ -25,6 +25,8 @@ def name_columns(text: str, **options: Any) -> str:
     >>> name_columns("SELECT * { ?b ?a 1 { SELECT ?c { ?c ?d ?e } } }")
     'SELECT ?b ?a ?c { ?b ?a 1 { SELECT ?c { ?c ?d ?e } } }'
     """
+    if "*" not in text:
+        return text
     words = list(tokens(text))
     star = _star(words)
     if star is None:

@@ -204,24 +204,6 @@ def export(options: argparse.Namespace) -> int:
     return 0
 
 
-def serve(options: argparse.Namespace) -> int:
-    """serve a release, or a bare store, over HTTP: SPARQL endpoint, graphs, records, pages"""
-    from evkg.release import open as open_release
-    from evkg.server import serve as run_server
-
-    if options.store is None and options.default_graph is not None:
-        raise UsageError("--default-graph goes with --store: a query of a release sees the union of all graphs.")
-    run_server(
-        options.store or open_release(options.release),
-        host=options.host,
-        port=options.port,
-        public_url=options.public_url,
-        seconds=options.time_limit,
-        default_graph=options.default_graph or "union",
-    )
-    return 0
-
-
 def context(options: argparse.Namespace) -> int:
     """write the JSON-LD context derived from the ontology, or check that it is fresh"""
     from evkg.convert import render_context

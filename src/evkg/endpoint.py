@@ -5,10 +5,10 @@ Source: SPARQL 1.1 Protocol, section 2.1 (query operation).
 
 from __future__ import annotations
 
-import asyncio
 import re
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Awaitable, Callable
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
 from fastapi import FastAPI
@@ -16,13 +16,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from evkg.answer_cache import Sent
 from evkg.errors import ReleaseError, excerpt
 from evkg.etag import make_tag, not_modified
 from evkg.negotiate import GRAPHS, TABLES, Variant, choose
 from evkg.problem import RequestError
+from evkg.runningquery import Answer
 from evkg.serialization import rewrite_turtle
 from evkg.service import Service, render_service
-from evkg.worker import Answer
+from evkg.sparql import tokens
 
 FORM: Final = "application/x-www-form-urlencoded"
 DIRECT: Final = "application/sparql-query"
@@ -33,12 +35,14 @@ UPDATE: Final = "application/sparql-update"
 BODY_BYTES: Final = 1 << 20
 _DRAINED_BYTES: Final = 16 << 20
 _MOST_PARAMETERS: Final = 1000
-#: A query that holds one of these may have another answer each time; so may one whose words are escaped.
+#: What a long answer, which begins before it is over, is bound to.
+LIMITS_HEADER: Final = "X-Evkg-Limits"
+#: A query that calls one of these may have another answer each time; so may one whose words are escaped.
 _FLEETING: Final = re.compile(r"NOW|RAND|UUID|BNODE|\\u", re.IGNORECASE)
+_ESCAPED: Final = re.compile(r"\\u", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """What a client asks of the endpoint: a query and its data set; without a query, the description."""
 
     query: str | None
@@ -46,8 +50,8 @@ class Call:
     named_graphs: tuple[str, ...] = ()
 
 
-def add_endpoint(app: FastAPI, service: Service) -> None:
-    """Add the route of the endpoint; with a slash at its end it is the same."""
+def make_endpoint(service: Service) -> Callable[[Request], Awaitable[Response]]:
+    """What answers the requests to the endpoint. Raises, when it is called: as `read_call` and `answer_call`."""
 
     async def sparql(request: Request) -> Response:
         call = await read_call(request)
@@ -55,7 +59,13 @@ def add_endpoint(app: FastAPI, service: Service) -> None:
             return graph_response(request, render_service(service), "The service description")
         return await answer_call(request, service, call)
 
-    # Bare routes: this is the hot one.
+    return sparql
+
+
+def add_endpoint(app: FastAPI, service: Service) -> None:
+    """Add the route of the endpoint; with a slash at its end it is the same."""
+    sparql = make_endpoint(service)
+    # Bare routes, since these are many; most requests do not come here (`hotpath.py`).
     app.router.routes += [Route(path, sparql, methods=["GET", "POST"]) for path in ("/sparql", "/sparql/")]
 
 
@@ -141,6 +151,18 @@ def read_parameters(data: bytes) -> list[tuple[str, str]]:
     return pairs
 
 
+def is_fleeting(query: str) -> bool:
+    """Whether a query may have another answer each time it is asked; texts, comments and variables do not count.
+
+    >>> is_fleeting("SELECT (NOW() AS ?t) {}"), is_fleeting("ASK { ?now ?p 'not known' }")
+    (True, False)
+    """
+    if not _FLEETING.search(query):
+        return False
+    words = (word.text for word in tokens(query) if word.kind in ("word", "tag", "pname"))
+    return _ESCAPED.search(query) is not None or any(_FLEETING.search(word) for word in words)
+
+
 def accepted(request: Request) -> str | None:
     """The Accept header of a request; several count as one list."""
     return ", ".join(request.headers.getlist("accept")) or None
@@ -154,58 +176,88 @@ async def answer_call(request: Request, service: Service, call: Call) -> Respons
     Raises: RequestError: 406, with what is to be had. And the errors of `run_call` and `Outbox`.
     """
     accept = accepted(request)
-    table, graph = choose(accept, TABLES), choose(accept, GRAPHS)
+    table, graph = _choose(accept)
     headers: dict[str, str] = {}
     query = call.query or ""
-    if request.method == "GET" and not _FLEETING.search(query):
+    may_change = is_fleeting(query)
+    if request.method == "GET" and not may_change:
         types = [variant.media_type if variant else "" for variant in (table, graph)]
         graphs = ("default", *call.default_graphs, "named", *call.named_graphs)
         headers = service.cache_headers("query", *types, query, *graphs)
-        is_asked = "ETag" in headers and request.headers.get("if-none-match") != "*" and service.is_there()
-        if is_asked and (unchanged := not_modified(request, headers)):
+        is_asked = "ETag" in headers and request.headers.get("if-none-match") not in (None, "*")
+        if is_asked and service.is_there() and (unchanged := not_modified(request, headers)):
             return unchanged
-    answer = await run_call(request, service, call, table, graph)
+    notes = request.scope.get("notes", {})
+    notes["query"] = query
+    key = (query, *call[1:], table.format_name if table else None, graph.format_name if graph else None)
+    cache = None if may_change else service.cache
+    answer = cache.get(key) if cache else None
+    notes["cached"] = answer is not None
+    if answer is None:
+        answer = await begin_call(request, service, call, table, graph)
+        if cache:
+            cache.put(key, answer)
     is_graph = answer.form in ("CONSTRUCT", "DESCRIBE")
     variant = graph if is_graph else table
     if variant is None:
         raise not_acceptable(GRAPHS if is_graph else TABLES, answer.form)
-    return service.outbox.response(answer.body, {**headers, "Content-Type": variant.content_type})
+    headers["Content-Type"] = variant.content_type
+    if answer.rest is not None:
+        headers[LIMITS_HEADER] = service.limits.header
+    response = await service.outbox.answer(answer, headers, request.scope)
+    if cache and request.method == "GET" and answer.rest is None:
+        cache.put_sent(
+            (request.scope["query_string"], (accept or "").encode("latin-1")),
+            Sent(response.raw_headers, answer.body, query),
+        )
+    return response
+
+
+@lru_cache(maxsize=256)
+def _choose(accept: str | None) -> tuple[Variant | None, Variant | None]:
+    """What a client wants most of a table and of a graph."""
+    return choose(accept, TABLES), choose(accept, GRAPHS)
+
+
+async def begin_call(
+    request: Request, service: Service, call: Call, table: Variant | None, graph: Variant | None
+) -> Answer:
+    """The beginning of a worker's answer to a call, unless the client goes away meanwhile.
+
+    Raises: ReleaseError: what is served is gone. ClientDisconnect. And the errors of `QueryWorkers.begin`.
+    """
+    return await service.workers.begin(call.query or "", **_options(request, service, call, table, graph))
 
 
 async def run_call(
     request: Request, service: Service, call: Call, table: Variant | None, graph: Variant | None
 ) -> Answer:
-    """The answer of a worker to a call, unless the client goes away meanwhile.
+    """The whole answer of a worker to a call, unless the client goes away meanwhile.
 
-    Raises: ReleaseError: what is served is gone. ClientDisconnect. And the errors of `QueryWorkers.run`.
+    Raises: as `begin_call`.
     """
+    return await service.workers.run(call.query or "", **_options(request, service, call, table, graph))
+
+
+def _options(
+    request: Request, service: Service, call: Call, table: Variant | None, graph: Variant | None
+) -> dict[str, Any]:
     if not service.is_there():
         raise ReleaseError(f"{service.store} is gone.")
-    run = service.workers.run(
-        call.query or "",
-        default_graphs=call.default_graphs,
-        named_graphs=call.named_graphs,
-        table_format=table.format_name if table else None,
-        graph_format=graph.format_name if graph else None,
-    )
-    return await _unless_gone(request, asyncio.ensure_future(run))
 
+    async def gone() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        raise ClientDisconnect
 
-async def _unless_gone(request: Request, run: asyncio.Future[Answer]) -> Answer:
-    gone = asyncio.ensure_future(_wait_until_gone(request))
-    try:
-        await asyncio.wait((run, gone), return_when=asyncio.FIRST_COMPLETED)
-        if not run.done():
-            raise ClientDisconnect
-        return run.result()
-    finally:
-        gone.cancel()
-        run.cancel()
-
-
-async def _wait_until_gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+    return {
+        "default_graphs": call.default_graphs,
+        "named_graphs": call.named_graphs,
+        "table_format": table.format_name if table else None,
+        "graph_format": graph.format_name if graph else None,
+        "client": request.client.host if request.client else "",
+        "gone": gone,
+    }
 
 
 def not_acceptable(variants: tuple[Variant, ...], what: str) -> RequestError:

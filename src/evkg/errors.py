@@ -98,4 +98,8 @@ class QueryRefusedError(QueryError):
 
 
 class QueryLimitError(QueryError):
-    """The query ran into a limit; the message names the limit."""
+    """The query ran into a limit; the message names the limit, `limit` says in a word which: time, memory, rows, …"""
+
+    def __init__(self, message: str, limit: str = "") -> None:
+        super().__init__(message)
+        self.limit = limit

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 from http import HTTPStatus
 from typing import Any, Final
-from urllib.parse import quote
 
 from starlette.responses import Response
 
@@ -39,6 +37,8 @@ _STATUSES: Final[Mapping[type, tuple[int, str]]] = {
     WorkersBusyError: (503, "The server is busy"),
     NotFoundError: (404, "There is no such thing here"),
 }
+#: Which limit a query ran into: time, memory, rows, bytes, waiting, process or stop.
+LIMIT_HEADER: Final = "X-Evkg-Limit"
 #: After how many seconds a client that found all workers busy may ask again.
 _RETRY_SECONDS: Final = 5
 #: What a client is told when files of the release are missing or damaged, or no worker can be started.
@@ -101,6 +101,9 @@ def describe_error(error: Exception) -> Problem:
         more = {"nearest": list(error.nearest)}
     elif isinstance(error, WorkersBusyError):
         headers = {"Retry-After": str(_RETRY_SECONDS)}
+    if isinstance(error, QueryLimitError) and error.limit:
+        more = {"limit": error.limit}
+        headers[LIMIT_HEADER] = error.limit
     return Problem(status, title, excerpt(str(error), _DETAIL), more, headers)
 
 
@@ -130,11 +133,8 @@ def render_problem(problem: Problem, accept: str | None, *, page: bool = False) 
 
 
 def _page(problem: Problem) -> str:
-    title = escape(f"{problem.status}: {problem.title}")
-    nearest = "".join(
-        f'<li><a href="{quote(name)}">{escape(name)}</a></li>' for name in problem.more.get("nearest", ())
-    )
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-        f"<h1>{title}</h1><p>{escape(problem.detail)}</p>{f'<ul>{nearest}</ul>' if nearest else ''}</html>"
-    )
+    from evkg.pages import render_page
+
+    title = f"{problem.status}: {problem.title}"
+    nearest = problem.more.get("nearest", ())
+    return render_page("problem.html", None, title=title, detail=problem.detail, nearest=nearest)

@@ -5,19 +5,24 @@ Source: SPARQL 1.1 Service Description.
 
 from __future__ import annotations
 
+import os.path
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
 
+from evkg.answer_cache import AnswerCache
+from evkg.bytesize import size_text
 from evkg.errors import ReleaseError, UsageError
 from evkg.etag import make_tag
+from evkg.limits import Limits
 from evkg.namespaces import PREFIXES
 from evkg.outbox import Outbox
 from evkg.release import MANIFEST, STORE, Release
-from evkg.worker import MEMORY, RESULT_BYTES, SECONDS, QueryWorkers
-from evkg.worker_process import size_text
+from evkg.remote import RemoteStore
+from evkg.worker import QueryWorkers
 
 #: What a query that names no graphs sees: the union of all graphs, or the default graph of the store alone.
 DefaultGraph = Literal["union", "plain"]
@@ -32,15 +37,20 @@ _ADDRESS: Final = re.compile(r"https?://[^\s<>\"{}|^`\\?#]+")
 
 @dataclass(frozen=True)
 class Service:
-    """What one server serves. `base` is the address that others see, without a slash at its end."""
+    """What one server serves. `base` is the address that others see, without a slash at its end.
 
-    store: Path
+    `store` is a folder, or the address of a remote store; such a one may change at any time.
+    """
+
+    store: Path | str
     base: str
     default_graph: DefaultGraph
-    seconds: float
-    workers: QueryWorkers
+    limits: Limits
+    workers: QueryWorkers | RemoteStore
     outbox: Outbox
     release: Release | None = None
+    #: Answers of a release; a bare store has no name that changes with it, so nothing of it is kept.
+    cache: AnswerCache | None = None
 
     @property
     def endpoint(self) -> str:
@@ -54,40 +64,54 @@ class Service:
 
     def is_there(self) -> bool:
         """Whether the files that are served still exist; workers would go on for a while with those they hold open."""
-        if self.release is not None and not (self.release.folder / MANIFEST).is_file():
-            return False
-        return (self.store / "CURRENT").is_file()
+        return all(os.path.isfile(file) for file in self._files)  # noqa: PTH113 - before every query, and a Path is slow
+
+    @cached_property
+    def _files(self) -> tuple[str, ...]:
+        files = () if isinstance(self.store, str) else (f"{self.store}/CURRENT",)
+        return files if self.release is None else (f"{self.release.folder}/{MANIFEST}", *files)
 
     def cache_headers(self, *parts: str) -> dict[str, str]:
         """The headers of what follows from the release and these parts: its ETag, and that a client asks again.
 
-        Nothing for a bare store, which has no name that changes with it.
+        Nothing for a bare or remote store, which has no name that changes with it.
         """
-        if self.release is None:
+        if self.release is None or isinstance(self.store, str):
             return {}
         return {"ETag": f"W/{make_tag(self.release.id, *parts)}", "Cache-Control": "no-cache"}
 
 
 def make_service(
-    source: Release | Path,
+    source: Release | Path | str,
     *,
     public_url: str,
-    seconds: float = SECONDS,
+    limits: Limits | None = None,
     default_graph: DefaultGraph = "union",
+    remote: str | None = None,
 ) -> Service:
-    """The service of a release, or of the folder of an Oxigraph store. Its workers are not started yet.
+    """The service of a release, of the folder of an Oxigraph store, or of the endpoint at an address.
 
-    Raises: UsageError: `public_url` is no address. ReleaseError: the folder holds no store.
+    `remote` is the endpoint that is asked instead of the store of a release. Workers are not started yet.
+
+    Raises: UsageError: an address is none. ReleaseError: the folder holds no store.
     """
-    if not _ADDRESS.fullmatch(public_url):
-        raise UsageError(f"{public_url!r} is no address such as https://example.org/evkg.")
-    base = public_url.rstrip("/")
     release = source if isinstance(source, Release) else None
-    store = release.folder / STORE if release else Path(str(source))
+    store = remote or (release.folder / STORE if release else source if isinstance(source, str) else Path(str(source)))
+    for address in (public_url, *([store] if isinstance(store, str) else [])):
+        if not _ADDRESS.fullmatch(address):
+            raise UsageError(f"{address!r} is no address such as https://example.org/evkg.")
+    base = public_url.rstrip("/")
+    limits = limits or Limits()
+    is_union = default_graph == "union"
+    if isinstance(store, str):
+        return Service(
+            store, base, default_graph, limits, RemoteStore(store, limits, is_union=is_union), Outbox(), release
+        )
     if release is None and not (store / "CURRENT").is_file():
         raise ReleaseError(f"{store} holds no store.")
-    workers = QueryWorkers(store, seconds=seconds, is_union=default_graph == "union", base_iri=f"{base}/sparql")
-    return Service(store, base, default_graph, seconds, workers, Outbox(), release)
+    workers = QueryWorkers(store, limits, is_union=is_union, base_iri=f"{base}/sparql")
+    cache = AnswerCache(limits.cache_bytes) if release else None
+    return Service(store, base, default_graph, limits, workers, Outbox(), release, cache)
 
 
 def turtle_prefixes(names: Mapping[str, str]) -> str:
@@ -118,9 +142,11 @@ def render_service(service: Service) -> str:
     prefixes = {"sd": "http://www.w3.org/ns/sparql-service-description#"}
     prefixes |= {name: PREFIXES[name] for name in ("rdfs", "void", "dcterms")}
     feature = "    sd:feature sd:UnionDefaultGraph ;\n" if service.default_graph == "union" else ""
+    most = service.limits
     limits = (
-        f"A query is stopped after {service.seconds:g} seconds or at {size_text(MEMORY)} of memory; an answer of more"
-        f" than {size_text(RESULT_BYTES)} is refused, never cut. The service is read-only and follows no SERVICE."
+        f"A query is stopped after {most.seconds:g} seconds, at {size_text(most.memory)} of memory, {most.rows} rows or"
+        f" {size_text(most.result_bytes)} of answer; what is cut never ends like a whole answer. The service is"
+        " read-only and follows no SERVICE."
     )
     known = f"These prefixes need no declaration: {', '.join(PREFIXES)}."
     return f"""\

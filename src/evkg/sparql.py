@@ -105,7 +105,7 @@ def read_query(text: str) -> Query:
             message = f"The prefix {excerpt(prefix)}: is not declared. Known without PREFIX: {', '.join(PREFIXES)}."
             message = f"Line {line}, column {column}: {message}"
             raise QuerySyntaxError(message, line, column, token=excerpt(word.text, 40), prefix=excerpt(prefix, 40))
-    names_graphs = names_dataset(text)
+    names_graphs = _names_dataset(words)
     for word in words:  # keywords are read in any case (section 19.8, note 1), but pyoxigraph 0.5.13 knows `true` only
         if word.kind == "word" and word.text.lower() in ("true", "false"):
             text = f"{text[: word.offset]}{word.text.lower()}{text[word.offset + len(word.text) :]}"
@@ -118,7 +118,11 @@ def names_dataset(text: str) -> bool:
     >>> names_dataset("ASK FROM <urn:a> {}"), names_dataset("ASK { ?from ?p 'FROM' }")
     (True, False)
     """
-    return any(word.kind == "word" and word.text.upper().startswith("FROM") for word in tokens(text))
+    return _names_dataset(tokens(text))
+
+
+def _names_dataset(words: Iterable[Token]) -> bool:
+    return any(word.kind == "word" and word.text.upper().startswith("FROM") for word in words)
 
 
 def _calls_service(words: Iterable[Token]) -> bool:
@@ -207,7 +211,7 @@ def term_text(value: Value) -> str:
 def bind(text: str, values: Mapping[str, Value]) -> str:
     """The query with variables bound to values.
 
-    A query that says `VALUES ?name { … }` gets the value in its place; any other gets a VALUES clause
+    A query that says `VALUES ?name { … }` gets the value in each such place; any other gets a VALUES clause
     at the beginning of its pattern, so that the variable has this one value in it.
 
     Raises: UsageError: a name is no variable of the query, or stands only inside a subquery that does not
@@ -215,6 +219,8 @@ def bind(text: str, values: Mapping[str, Value]) -> str:
 
     >>> bind("SELECT * { VALUES ?most { 6 } ?s ?p ?o }", {"most": 8})
     'SELECT * { VALUES ?most { 8 } ?s ?p ?o }'
+    >>> bind("ASK { { VALUES ?o { 1 } ?s ?p ?o } UNION { VALUES ?o { 1 } ?o ?p ?s } }", {"o": 2})
+    'ASK { { VALUES ?o { 2 } ?s ?p ?o } UNION { VALUES ?o { 2 } ?o ?p ?s } }'
     >>> bind("ASK { ?s ?p ?o }", {"o": "x"})
     'ASK { VALUES ?o { "x" } ?s ?p ?o }'
     """
@@ -223,27 +229,28 @@ def bind(text: str, values: Mapping[str, Value]) -> str:
         if not any(word.kind == "variable" and word.text[1:] == name for word in words):
             known = sorted({word.text[1:] for word in words if word.kind == "variable"})
             raise UsageError(f"The query has no variable {name!r}; it has {', '.join(known)}.")
-        span = _values_span(words, name)
-        if span is None and not _is_visible(words, name):
+        spans = [*_values_spans(words, name)]
+        if not spans and not _is_visible(words, name):
             hint = f"Select it there, or write VALUES ?{name} {{ … }} where it is to hold."
             raise UsageError(f"{name!r} stands only inside a subquery that does not select it. {hint}")
-        span = span or _pattern_start(words)
-        if span is None:
+        if not spans and (begin := _pattern_start(words)) is not None:
+            spans.append(begin)
+        if not spans:
             raise UsageError(f"The query has no pattern to bind {name!r} in.")
-        start, end, wrap = span
         body = term_text(value)
-        text = f"{text[:start]}{f' VALUES ?{name} {{ {body} }}' if wrap else f' {body} '}{text[end:]}"
+        for start, end, wrap in reversed(spans):  # what comes before keeps its place
+            text = f"{text[:start]}{f' VALUES ?{name} {{ {body} }}' if wrap else f' {body} '}{text[end:]}"
     return text
 
 
-def _values_span(words: list[Token], name: str) -> tuple[int, int, bool] | None:
-    """Where the data of `VALUES ?name { … }` stand, between its braces."""
+def _values_spans(words: list[Token], name: str) -> Iterator[tuple[int, int, bool]]:
+    """Where the data of each `VALUES ?name { … }` stand, between its braces."""
     for index, word in enumerate(words[:-3]):
         variable, opening = words[index + 1], words[index + 2]
         if word.text.upper() == "VALUES" and variable.text[1:] == name and opening.text == "{":
             closing = next((w for w in words[index + 3 :] if w.text == "}"), None)
-            return (opening.offset + 1, closing.offset, False) if closing else None
-    return None
+            if closing:
+                yield opening.offset + 1, closing.offset, False
 
 
 def _is_visible(words: list[Token], name: str) -> bool:

@@ -1,121 +1,49 @@
-"""Workers: processes that answer queries and can be killed, with a queue of those who wait for one."""
+"""Workers: processes that answer queries and can be killed, with lanes that keep short queries short.
+
+Every query begins in the light lane. One that takes longer than a slice, or has a long answer, needs a place in the
+heavy lane: if one is free it goes on where it is, behind all light ones in the eyes of the system, and a new worker
+takes its place; else it is stopped, waits for a place and begins anew. Nothing of its answer has been sent by then.
+Which queries were heavy is remembered.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import os
 import signal
-import socket
-import subprocess
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, cast
+from typing import Any, Final, Self
 
+from evkg.bytesize import size_text
 from evkg.errors import QueryError, QueryLimitError, ReleaseError
-from evkg.worker_process import PREFIX, pack, read_error, size_text
+from evkg.lanes import Lane, WorkersBusyError
+from evkg.limits import Limits
+from evkg.runningquery import Answer, RunningQuery, gather, unless_gone
+from evkg.worker_link import WorkerEndedError, WorkerLink
+from evkg.worker_nursery import Nursery
 
-#: The limit for one query (seconds), also for the wait for a free worker.
-SECONDS: Final = 30.0
-MEMORY: Final = 2 << 30  # address space of a worker (bytes)
-RESULT_BYTES: Final = 32 << 20  # length of an answer (bytes)
-COUNT: Final = 2  # queries that run at once
-WAITING: Final = 32  # queries that wait
+__all__ = ["Answer", "QueryWorkers", "WorkersBusyError", "answer_once"]
 
+#: The longest answer that `run` puts together (bytes).
+WHOLE_BYTES: Final = 32 << 20
 _START_SECONDS: Final = 30.0
 _RETRY_SECONDS: Final = 1.0
+#: How much a heavy worker stands behind in the eyes of the system (niceness), and what it may keep (bytes).
+_NICENESS: Final = 15
+_KEPT_BYTES: Final = 600 << 20
+_MOST_KNOWN: Final = 4096
 _log = logging.getLogger(__name__)
-
-_Message = tuple[dict[str, Any], bytes]
-
-
-class WorkersBusyError(QueryLimitError):
-    """There is too much to do at this moment; it may work a little later."""
-
-
-class _WorkerEndedError(Exception):
-    """The process is gone; `status` is negative for the signal that ended it."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(f"ended with status {status}")
-        self.status = status
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer to a query: its form (SELECT, …), the format that was used and the bytes.
-
-    `format_name` is None if no format was offered that fits the form; then nothing was evaluated.
-    """
-
-    form: str
-    format_name: str | None
-    body: bytes
-
-
-class _Worker(asyncio.Protocol):
-    """The near end of one process: one request at a time, and news of its end."""
-
-    def __init__(self) -> None:
-        self.process: subprocess.Popen[bytes] | None = None
-        self.is_alive = True
-        self.ended = asyncio.Event()
-        self.on_end: Callable[[], None] = lambda: None
-        self.answer: asyncio.Future[_Message] = asyncio.get_running_loop().create_future()
-        self._buffer = bytearray()
-        self._transport: asyncio.WriteTransport
-        self._reaping: asyncio.Task[None] | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.WriteTransport", transport)
-
-    def data_received(self, data: bytes) -> None:
-        self._buffer += data
-        if len(self._buffer) < PREFIX.size:
-            return
-        header, body = PREFIX.unpack_from(self._buffer)
-        start = PREFIX.size + header
-        if len(self._buffer) >= start + body:
-            if not self.answer.done():
-                message = json.loads(self._buffer[PREFIX.size : start])
-                self.answer.set_result((message, bytes(self._buffer[start : start + body])))
-            self._buffer.clear()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.is_alive = False
-        self._reaping = asyncio.get_running_loop().create_task(self._reap())
-
-    async def _reap(self) -> None:
-        status = await asyncio.to_thread(self.process.wait) if self.process else 1
-        if not self.answer.done():
-            self.answer.set_exception(_WorkerEndedError(status))
-            self.answer.exception()  # nobody may be waiting any more
-        self.ended.set()
-        self.on_end()
-
-    async def ask(self, request: dict[str, Any]) -> _Message:
-        """The answer to a request; raises _WorkerEndedError if the process ends first."""
-        self.answer = asyncio.get_running_loop().create_future()
-        self._transport.write(pack(request))
-        return await self.answer
-
-    def kill(self) -> None:
-        """End the process at once; `ended` says when it is gone."""
-        self.is_alive = False
-        if self.process is not None and not self.ended.is_set():
-            self.process.kill()
 
 
 class QueryWorkers:
     """Processes that answer queries on the store of a release, each under limits.
 
-    A worker that runs past the time limit, or whose call of `run` is cancelled, is killed, and a fresh one
-    takes its place; so is one that dies. No worker outlives this process.
+    A worker that runs past a limit, or whose call is cancelled, is killed, and a fresh one takes its place; so is one
+    that dies. No worker outlives this process.
     `is_union`: what a query sees that names no graphs. `base_iri`: what relative IRIs are resolved against.
     Use: `async with QueryWorkers(store) as workers: … await workers.run("ASK {}", table_format="json")`.
     """
@@ -123,42 +51,42 @@ class QueryWorkers:
     def __init__(
         self,
         store: Path,
+        limits: Limits | None = None,
         *,
-        seconds: float = SECONDS,
-        memory: int = MEMORY,
-        result_bytes: int = RESULT_BYTES,
-        count: int = COUNT,
-        waiting: int = WAITING,
         is_union: bool = True,
         base_iri: str | None = None,
     ) -> None:
-        self.seconds = seconds
+        self.limits = limits or Limits()
         #: Why no worker can be started; None while all is well.
         self.trouble: str | None = None
+        self.light = Lane(0, self.limits.waiting)
+        self.heavy = Lane(self.limits.heavy, self.limits.waiting, is_shared=True)
+        #: How many workers were started because another was of no more use.
+        self.replaced = 0
         self._store = store
-        self._memory = memory
-        self._result_bytes = result_bytes
-        self._count = count
-        self._most_waiting = waiting
         self._meaning = {"is_union": is_union, "base_iri": base_iri}
-        self._waiting = 0
         self._is_closed = False
-        self._workers: set[_Worker] = set()
-        self._idle: asyncio.Queue[_Worker | None] = asyncio.Queue()
+        self._workers: set[WorkerLink] = set()
+        self._idle: deque[WorkerLink] = deque()
+        self._idle_heavy: deque[WorkerLink] = deque()
+        self._known: OrderedDict[bytes, None] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._watching: set[asyncio.Task[Any]] = set()
+        self._nursery: Nursery | None = None
+        self._nursing = asyncio.Lock()
 
     @property
     def processes(self) -> list[int]:
         """The ids of the processes, for those who watch them."""
-        return [worker.process.pid for worker in self._workers if worker.process and worker.is_alive]
+        return [worker.pid for worker in self._workers if worker.is_alive]
 
     async def __aenter__(self) -> Self:
-        """Start all workers.
+        """Start the workers of the light lane.
 
         Raises: ReleaseError: the store cannot be opened, or no process can be started.
         """
         try:
-            await asyncio.gather(*(self._add() for _ in range(self._count)))
+            await asyncio.gather(*(self._add() for _ in range(self.limits.light)))
         except BaseException:
             await self.close()
             raise
@@ -172,10 +100,10 @@ class QueryWorkers:
     def stop(self) -> None:
         """Kill all workers now; queries that run or wait end with QueryLimitError."""
         self._is_closed = True
-        for worker in self._workers:
+        for worker in [*self._workers]:
             worker.kill()
-        for _ in range(self._waiting):
-            self._idle.put_nowait(None)
+        for lane in (self.light, self.heavy):
+            lane.fail(_stopped())
 
     async def close(self) -> None:
         """End all workers and wait until their processes are gone."""
@@ -186,8 +114,17 @@ class QueryWorkers:
         await asyncio.gather(*tasks, return_exceptions=True)
         self.stop()
         await asyncio.gather(*(worker.ended.wait() for worker in set(self._workers)))
+        if self._nursery is not None:
+            await self._nursery.end()
 
-    async def run(
+    async def run(self, query: str, *, most_bytes: int | None = WHOLE_BYTES, **options: Any) -> Answer:
+        """The answer to a query as a whole, of so many bytes at most; `options` are those of `begin`.
+
+        Raises: as `begin`.
+        """
+        return await gather(await self.begin(query, **options), most_bytes)
+
+    async def begin(
         self,
         query: str,
         *,
@@ -195,94 +132,140 @@ class QueryWorkers:
         named_graphs: tuple[str, ...] = (),
         table_format: str | None = None,
         graph_format: str | None = None,
+        client: str = "",
+        gone: Callable[[], Awaitable[None]] | None = None,
     ) -> Answer:
-        """The answer to a query, in the format that fits its form; see `store.run_query` for the graphs.
+        """The beginning of the answer to a query, in the format that fits its form; see `store.run_query` for graphs.
+
+        `client` says among whom to be fair. `gone()` returns when nobody waits for the answer any more; it is only
+        asked about a query that is not answered at once, which is then stopped.
 
         Raises: QuerySyntaxError, QueryRefusedError, QueryError: as `store.run_query` and `store.serialize`.
             QueryLimitError: a limit of time, memory or size. WorkersBusyError: too many wait.
-            ReleaseError: no worker is left, and none can be started.
+            ReleaseError: no worker is left, and none can be started. CancelledError: the client is gone.
         """
+        if self._is_closed:
+            raise _stopped()
         formats = {"table_format": table_format, "graph_format": graph_format, **self._meaning}
         request = {"query": query, "default_graphs": default_graphs, "named_graphs": named_graphs, **formats}
-        worker = await self._take()
-        try:
-            async with asyncio.timeout(self.seconds):
-                header, body = await worker.ask(request)
-        except TimeoutError:
-            worker.kill()
-            limit = f"The query took longer than the limit of {self.seconds:g} s and was stopped."
-            raise QueryLimitError(f"{limit} Ask for less, or say more of what you look for.") from None
-        except _WorkerEndedError as error:
-            raise self._reason(error.status) from error
-        except asyncio.CancelledError:
-            worker.kill()
-            raise
-        self._idle.put_nowait(worker)
-        if "error" in header:
-            raise read_error(header)
-        return Answer(header["form"], header["format"], body)
+        run = RunningQuery(self, request, client)
+        message = None if run.is_known else await run.begin_light()
+        if message is None:
+            message = await unless_gone(gone, run.go_on())
+        return run.answer(message)
 
-    async def _take(self) -> _Worker:
-        if self._idle.empty() and self._waiting >= self._most_waiting:
-            raise WorkersBusyError("All query workers are busy, and many queries wait already. Try again in a moment.")
-        self._waiting += 1
-        try:
-            async with asyncio.timeout(self.seconds):
-                while not self._is_closed:
-                    if self.trouble and not self.processes:
-                        raise ReleaseError(self.trouble)
-                    worker = await self._idle.get()
-                    if worker is not None and worker.is_alive:
-                        return worker
-        except TimeoutError:
-            raise WorkersBusyError(f"No worker became free within {self.seconds:g} s. Try again in a moment.") from None
-        finally:
-            self._waiting -= 1
-        raise QueryLimitError("The server is being stopped.")
+    def take(self) -> WorkerLink | None:
+        """An idle worker, for one who has a place in the light lane; None if it has just died."""
+        return self._idle.pop() if self._idle else None  # the one that knows the store best
 
-    def _reason(self, status: int) -> QueryError:
+    def take_heavy(self) -> WorkerLink | None:
+        """A worker that is idle after a heavy query, if there is one."""
+        return self._idle_heavy.popleft() if self._idle_heavy else None
+
+    def put(self, worker: WorkerLink) -> None:
+        """Take back a worker that has answered. Of those that did heavy work few are kept, and none that is large."""
+        if not worker.is_alive or self._is_closed:
+            return
+        if not worker.is_nice:
+            self._idle.append(worker)
+        elif len(self._idle_heavy) < self.limits.heavy and worker.resident_bytes <= _KEPT_BYTES:
+            self._idle_heavy.append(worker)
+        else:
+            worker.kill()
+
+    def promote(self, worker: WorkerLink) -> None:
+        """Let a worker of the light lane work for the heavy one; a new one takes its place."""
+        worker.yield_to_others(_NICENESS)
+        self._replace()
+
+    def is_known(self, key: bytes) -> bool:
+        """Whether the query with this key was heavy before."""
+        return key in self._known
+
+    def remember(self, key: bytes, *, is_heavy: bool) -> None:
+        """Remember whether a query was heavy."""
+        if not is_heavy:
+            self._known.pop(key, None)
+            return
+        self._known[key] = None
+        if len(self._known) > _MOST_KNOWN:
+            self._known.popitem(last=False)
+
+    def reason(self, status: int) -> QueryError:
+        """The error of a query whose process ended with this status."""
         if self._is_closed:
-            return QueryLimitError("The server is being stopped.")
+            return _stopped()
         if status == -signal.SIGABRT:  # what Rust does when it gets no memory
-            return QueryLimitError(f"The query needs more memory than the limit of {size_text(self._memory)}.")
+            message = f"The query needs more memory than the limit of {size_text(self.limits.memory)}."
+            return QueryLimitError(message, "memory")
+        if status == -signal.SIGXCPU:
+            message = f"The query used more than the limit of {self.limits.seconds:g} s of a processor and was stopped."
+            return QueryLimitError(message, "time")
         if status == -signal.SIGSEGV:  # the engine's recursive parser ran out of stack
             return QueryError("The query is nested too deeply.")
-        return QueryLimitError("The query was stopped with the process that ran it.")
+        return QueryLimitError("The query was stopped with the process that ran it.", "process")
+
+    def check(self) -> None:
+        """Raises: QueryLimitError: the server is being stopped. ReleaseError: no worker can be started."""
+        if self._is_closed:
+            raise _stopped()
+        if self.trouble and not self.processes:
+            raise ReleaseError(self.trouble)
 
     async def _add(self) -> None:
-        """Start one worker; it counts as idle when its store is open."""
-        ours, theirs = socket.socketpair()
-        with theirs:
-            _, worker = await asyncio.get_running_loop().create_connection(_Worker, sock=ours)
-            self._workers.add(worker)
-            worker.on_end = lambda: self._workers.discard(worker)
-            try:
-                worker.process = self._start_process(theirs.fileno())
-            except OSError as error:
-                raise ReleaseError(f"A query worker cannot be started: {error.strerror}") from error
+        """Start one worker; it counts as idle when it has said that it is ready."""
         try:
-            async with asyncio.timeout(_START_SECONDS):
-                header, _ = await worker.answer
-        except (TimeoutError, _WorkerEndedError) as error:
+            worker = await WorkerLink.start(await self._find_nursery())
+        except OSError as error:
+            raise ReleaseError(f"A query worker cannot be started: {error.strerror or error}") from error
+        self._workers.add(worker)
+        ended = asyncio.get_running_loop().create_task(worker.ended.wait())
+        ended.add_done_callback(lambda _: self._workers.discard(worker))
+        self._watching.add(ended)
+        ended.add_done_callback(self._watching.discard)
+        try:
+            message = await worker.read(_START_SECONDS)
+        except WorkerEndedError as error:
+            raise ReleaseError(f"A query worker cannot be started: {error}") from error
+        except BaseException:
             worker.kill()
-            raise ReleaseError(f"A query worker cannot be started: {error or 'it does not answer'}") from error
-        if "error" in header:
+            raise
+        if message is None or "error" in message[0]:
             worker.kill()
-            raise ReleaseError(header["message"])
-        worker.on_end = lambda: self._replace(worker)
-        self._idle.put_nowait(worker)
+            reason = message[0]["message"] if message else "A query worker cannot be started: it does not answer"
+            raise ReleaseError(reason)
+        if not worker.is_alive or self._is_closed:
+            worker.kill()
+            raise ReleaseError("A query worker cannot be started: it was ended")
+        worker.on_lost = self._on_lost
+        self._idle.append(worker)
+        self.light.add(1)
 
-    def _start_process(self, descriptor: int) -> subprocess.Popen[bytes]:
-        numbers = (descriptor, os.getpid(), self._memory, self._result_bytes)
-        # -P: nothing is imported from the folder in which the server was started. A session of its own:
-        # Ctrl-C is for the server, which then ends its workers.
-        command = [sys.executable, "-P", "-m", "evkg.worker_process", str(self._store), *map(str, numbers)]
-        null = subprocess.DEVNULL
-        return subprocess.Popen(command, pass_fds=(descriptor,), stdin=null, stdout=null, start_new_session=True)
+    async def _find_nursery(self) -> Nursery:
+        if not (self._store / "CURRENT").is_file():
+            raise ReleaseError(f"{self._store} holds no store.")
+        async with self._nursing:
+            if self._nursery is None or not self._nursery.is_alive:
+                if self._nursery is not None:
+                    self._nursery.close()
+                limits = self.limits
+                seconds = max(1, -int(-limits.seconds // 1))
+                numbers = (seconds, limits.memory, limits.result_bytes, limits.rows)
+                self._nursery = await Nursery.start(self._store, numbers)
+            return self._nursery
 
-    def _replace(self, worker: _Worker) -> None:
-        self._workers.discard(worker)
+    def _on_lost(self, worker: WorkerLink) -> None:
+        if worker in self._idle:
+            self._idle.remove(worker)
+            self.light.add(-1)
+        elif worker in self._idle_heavy:
+            self._idle_heavy.remove(worker)
+        if not worker.is_nice:
+            self._replace()
+
+    def _replace(self) -> None:
         if not self._is_closed:
+            self.replaced += 1
             task = asyncio.get_running_loop().create_task(self._renew())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -299,16 +282,21 @@ class QueryWorkers:
                 _log.warning("%s", error)
                 if attempt:  # one failure may be a machine that is short of something for a moment
                     self.trouble = str(error)
-                    for _ in range(self._waiting):  # who waits looks again, and sees the trouble
-                        self._idle.put_nowait(None)
+                    if not self.processes:
+                        self.light.fail(error)
                 await asyncio.sleep(_RETRY_SECONDS)
+
+
+def _stopped() -> QueryLimitError:
+    return QueryLimitError("The server is being stopped.", "stop")
 
 
 def answer_once(store: Path, query: str, *, seconds: float, format_name: str) -> Answer:
     """The answer to one query, from a process of its own; its size has no limit. Raises: as `QueryWorkers`."""
 
     async def main() -> Answer:
-        async with QueryWorkers(store, seconds=seconds, result_bytes=MEMORY, count=1) as workers:
-            return await workers.run(query, table_format=format_name, graph_format=format_name)
+        limits = Limits(seconds=seconds, result_bytes=1 << 40, rows=1 << 40, workers=1)
+        async with QueryWorkers(store, limits) as workers:
+            return await workers.run(query, most_bytes=None, table_format=format_name, graph_format=format_name)
 
     return asyncio.run(main())

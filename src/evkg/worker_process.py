@@ -3,7 +3,8 @@
 Oxigraph can neither be timed out nor cancelled, and aborts when it finds no memory (measured with
 pyoxigraph 0.5.13): so queries run where they can be killed without harm to anybody else.
 
-Both ways a message is: length of a JSON header and of a body (two 32-bit numbers), the header, the body.
+Both ways a message is: length of a JSON header and of a body (two 32-bit numbers), the header, the body. The answer to
+a request is one message or several; every one but the last has `"more": true` in its header.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import pyoxigraph as ox
 
 from evkg.errors import EvkgError, QueryError, QueryLimitError, QueryRefusedError, QuerySyntaxError
 from evkg.parent import end_with_parent
-from evkg.serialization import write_answer
+from evkg.rowstream import Outlet, stream_answer
 from evkg.sparql import read_query
 from evkg.store import UnwritableError, is_graph, open_store, run_query
 
@@ -43,43 +44,59 @@ def cut_network() -> bool:
     return any(libc.unshare(flags) == 0 for flags in (_CLONE_NEWNET, _CLONE_NEWUSER | _CLONE_NEWNET))
 
 
-def answer(store: ox.Store, request: dict[str, Any], result_bytes: int) -> tuple[dict[str, Any], bytes]:
-    """The header and body of the answer to a request.
+class Answering:
+    """Answers requests on a store, one after the other, over a connection; rows and bytes are limits of each."""
 
-    The request names a format for tables and one for graphs; the form of the query decides which holds.
-    If that one is null, nothing is evaluated, and the format of the answer is null too.
-    """
-    try:
-        query = read_query(request["query"])
-        format_name = request["graph_format" if is_graph(query) else "table_format"]
-        if format_name is None:
-            return {"form": query.form, "format": None}, b""
-        query, result = run_query(
-            store,
-            query.text,
-            default_graphs=tuple(request["default_graphs"]),
-            named_graphs=tuple(request["named_graphs"]),
-            is_union=request["is_union"],
-            base_iri=request["base_iri"],
-            in_order=True,
-        )
-        body = write_answer(query, result, format_name)
-        if len(body) > result_bytes:
-            raise QueryLimitError(f"The answer is larger than the limit of {size_text(result_bytes)}. Use LIMIT.")
-        return {"form": query.form, "format": format_name}, body
-    except QuerySyntaxError as error:
+    def __init__(self, store: ox.Store, connection: socket.socket, *, rows: int, result_bytes: int) -> None:
+        self._store = store
+        self._connection = connection
+        self._limits = {"most_rows": rows, "most_bytes": result_bytes}
+
+    def answer(self, request: dict[str, Any]) -> None:
+        """Send the answer to a request.
+
+        The request names a format for tables and one for graphs; the form of the query decides which holds.
+        If that one is null, nothing is evaluated, and the format of the answer is null too.
+        """
+        try:
+            query = read_query(request["query"])
+            format_name = request["graph_format" if is_graph(query) else "table_format"]
+            header = {"form": query.form, "format": format_name}
+            if format_name is None:
+                self._connection.sendall(pack(header))
+                return
+            query, result = run_query(
+                self._store,
+                query.text,
+                default_graphs=tuple(request["default_graphs"]),
+                named_graphs=tuple(request["named_graphs"]),
+                is_union=request["is_union"],
+                base_iri=request["base_iri"],
+                in_order=True,
+            )
+
+            def send(piece: bytes, is_last: bool) -> None:
+                more = {} if is_last else {"more": True}
+                self._connection.sendall(pack({**header, **more}, piece))
+
+            outlet = Outlet(send, format_name=format_name, **self._limits)
+            stream_answer(query, result, format_name, outlet)
+        except (QueryError, MemoryError) as error:
+            self._connection.sendall(pack(write_error(error)))
+
+
+def write_error(error: QueryError | MemoryError) -> dict[str, Any]:
+    """The header that carries an error; `read_error` reads it."""
+    message = str(error)
+    if isinstance(error, MemoryError):
+        return {"error": "limit", "message": "The query needs more memory than it may have.", "limit": "memory"}
+    if isinstance(error, QuerySyntaxError):
         place = {"line": error.line, "column": error.column, "token": error.token, "prefix": error.prefix}
-        return {"error": "syntax", "message": str(error), "place": place}, b""
-    except QueryRefusedError as error:
-        return {"error": "refused", "message": str(error)}, b""
-    except QueryLimitError as error:
-        return {"error": "limit", "message": str(error)}, b""
-    except UnwritableError as error:
-        return {"error": "unwritable", "message": str(error)}, b""
-    except QueryError as error:
-        return {"error": "other", "message": str(error)}, b""
-    except MemoryError:
-        return {"error": "limit", "message": "The query needs more memory than it may have."}, b""
+        return {"error": "syntax", "message": message, "place": place}
+    if isinstance(error, QueryLimitError):
+        return {"error": "limit", "message": message, "limit": error.limit}
+    names = {QueryRefusedError: "refused", UnwritableError: "unwritable"}
+    return {"error": names.get(type(error), "other"), "message": message}
 
 
 def read_error(header: dict[str, Any]) -> QueryError:
@@ -91,26 +108,15 @@ def read_error(header: dict[str, Any]) -> QueryError:
     message = header["message"]
     if header["error"] == "syntax":
         return QuerySyntaxError(message, **header["place"])
-    kinds = {"refused": QueryRefusedError, "limit": QueryLimitError, "unwritable": UnwritableError}
-    return kinds.get(header["error"], QueryError)(message)
-
-
-def size_text(size: int) -> str:
-    """A number of bytes for people.
-
-    >>> size_text(2 << 30), size_text(64 << 20), size_text(100)
-    ('2 GiB', '64 MiB', '100 bytes')
-    """
-    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB")):
-        if size >= unit:
-            return f"{size / unit:.3g} {name}"
-    return f"{size} bytes"
+    if header["error"] == "limit":
+        return QueryLimitError(message, header["limit"])
+    return {"refused": QueryRefusedError, "unwritable": UnwritableError}.get(header["error"], QueryError)(message)
 
 
 def pack(header: dict[str, Any], body: bytes = b"") -> bytes:
     """A message as it goes over the wire."""
     text = json.dumps(header).encode()
-    return PREFIX.pack(len(text), len(body)) + text + body
+    return b"".join((PREFIX.pack(len(text), len(body)), text, body))
 
 
 def _read(stream: BinaryIO) -> dict[str, Any] | None:
@@ -123,26 +129,64 @@ def _read(stream: BinaryIO) -> dict[str, Any] | None:
     return message
 
 
+def _allow_processor(seconds: int) -> None:
+    """Let the kernel end this process (SIGXCPU) when it has used so much more time of a processor."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    at = int(used.ru_utime + used.ru_stime) + seconds + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (at, resource.RLIM_INFINITY))
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Answer requests from a socket until it closes: store, descriptor, parent, memory and result in bytes."""
+    """Fork a worker whenever the near end of the nursery asks for one; until then nothing has a thread here.
+
+    Arguments: store, descriptor, parent, seconds of processor time, memory and result in bytes, rows.
+    """
     folder = Path(arguments[0])
-    descriptor, parent, memory, result_bytes = map(int, arguments[1:])
+    descriptor, parent, *numbers = map(int, arguments[1:])
     cut_network()
     end_with_parent(parent)
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with socket.socket(fileno=descriptor) as control:
+        # From here on whoever speaks is the engine, about to abort with a long trace.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        control.sendall(json.dumps({"ready": True}).encode())
+        me = os.getpid()
+        while True:
+            data, descriptors, _, _ = socket.recv_fds(control, 64, 1)
+            if not data:
+                return 0
+            if data == b"fork":
+                try:
+                    pid = os.fork()
+                except OSError as error:
+                    control.sendall(json.dumps({"error": "other", "message": str(error.strerror)}).encode())
+                    continue
+                if pid == 0:
+                    control.close()
+                    end_with_parent(me)
+                    work(folder, descriptors[0], *numbers)
+                    os._exit(0)
+                os.close(descriptors[0])
+                control.sendall(json.dumps({"pid": pid}).encode())
+            else:
+                _, status = os.waitpid(int(data.split()[1]), 0)
+                control.sendall(json.dumps({"status": os.waitstatus_to_exitcode(status)}).encode())
+
+
+def work(folder: Path, descriptor: int, seconds: int, memory: int, result_bytes: int, rows: int) -> None:
+    """Answer requests from a socket until it closes."""
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     with socket.socket(fileno=descriptor) as connection, connection.makefile("rb") as stream:
         try:
             store = open_store(folder)
         except EvkgError as error:
             connection.sendall(pack({"error": "other", "message": str(error)}))
-            return 1
-        # From here on whoever speaks is the engine, about to abort with a long trace.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+            return
         connection.sendall(pack({"ready": True}))
+        answering = Answering(store, connection, rows=rows, result_bytes=result_bytes)
         while (request := _read(stream)) is not None:
-            connection.sendall(pack(*answer(store, request, result_bytes)))
-    return 0
+            _allow_processor(seconds)
+            answering.answer(request)
 
 
 if __name__ == "__main__":
