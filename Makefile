@@ -4,8 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 PORT   ?= 8000
+EDITOR := src/evkg/static/editor.js
 
-.PHONY: help run test test-long lint docs lock bench clean
+.PHONY: help run editor test test-long lint docs lock bench clean
 help:          ## what can be made here
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*## /\t/' | expand -t 14
 
@@ -16,10 +17,19 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-run: $(STAMP)  ## build the graph from graph/, validate it, ask it a question, serve it on localhost
+run: $(STAMP) editor ## build the graph from graph/, validate it, ask it a question, serve it on localhost
 	$(BIN)/evkg build graph --out build
 	$(BIN)/evkg ask inference-memory-budget
 	$(BIN)/evkg serve --port $(PORT)
+
+# The query editor is JavaScript from npm. Whoever has no node gets the same page with a plain form.
+editor:        ## bundle the query editor of /sparql, where node and npm are there
+	@if ! command -v node >/dev/null || ! command -v npm >/dev/null; then \
+	  echo "node and npm are not here: /sparql has a plain form instead of the editor"; \
+	elif [ ! -f $(EDITOR) ] || [ -n "$$(find editor -maxdepth 1 -type f -newer $(EDITOR))" ]; then \
+	  (cd editor && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 --loglevel=error && npm run --silent build) \
+	  || echo "the query editor could not be bundled: /sparql has a plain form instead"; \
+	fi
 
 test: $(STAMP) lint  ## lint, types, every test and every example of the documentation
 	$(BIN)/python -m pytest -n 2

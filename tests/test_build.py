@@ -479,10 +479,10 @@ def test_a_contradiction_stops_the_build_and_leaves_nothing(tmp_path: Path, monk
 
 
 def test_a_triple_in_two_graphs_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def question_quads(base: str) -> list[str]:
+    def examples_graph(base: str) -> list[str]:
         return [f'<{base}id/gena-lm> <{EVKG}kind> "model" <{base}graph/questions> .']
 
-    monkeypatch.setattr("evkg.build.question_quads", question_quads)
+    monkeypatch.setattr("evkg.build.examples_graph", examples_graph)
     with pytest.raises(InconsistencyError, match=r"two graphs: <.*id/gena-lm>.*kind> \"model\""):
         build_release(SEED, tmp_path, at=AT)
     assert [entry.name for entry in tmp_path.iterdir()] == [".lock"]

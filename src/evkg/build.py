@@ -21,10 +21,10 @@ from evkg.describe import file_quads, manifest, release_quads
 from evkg.description import read_description
 from evkg.draft import Draft
 from evkg.errors import ReleaseError, UsageError
+from evkg.examples import examples_graph
 from evkg.finding import Finding, render_json
 from evkg.namespaces import graph_iri
 from evkg.publish import lock, publish, remove, write
-from evkg.questions import question_quads
 from evkg.release import (
     GRAPH,
     GRAPH_INDEX,
@@ -121,7 +121,7 @@ def _write_release(folder: Path, parts: Draft, checked: Checked, moment: datetim
         "ontology": file_quads(base, "ontology", [data_folder("ontology") / name for name in _ONTOLOGY]),
         "vocabulary": file_quads(base, "vocabulary", sorted((data_folder("ontology") / "vocab").glob("*.ttl"))),
         "shapes": file_quads(base, "shapes", sorted(data_folder("shapes").glob("*.ttl"))),
-        "questions": question_quads(base),
+        "questions": examples_graph(base),
         "research": research_quads(checked.research, base),
     }
     parts.add_static(graphs, checked)

@@ -29,11 +29,13 @@ _PROBLEM: Final = {
         "known_prefixes": {"type": "object", "additionalProperties": {"type": "string"}},
         "available": {"type": "array", "items": {"type": "string"}, "description": "the types that there are"},
         "nearest": {"type": "array", "items": {"type": "string"}},
+        "parameter": {"type": "string", "description": "the parameter that is wrong"},
+        "example": {"type": "string", "description": "an address that works"},
     },
 }
 _TROUBLES: Final = {
     400: "The request or the query is wrong",
-    404: "There is no such graph",
+    404: "There is no such thing here",
     406: "None of the types that there are is accepted",
     413: "The query is too long",
     415: "A type that no query has",
@@ -41,12 +43,14 @@ _TROUBLES: Final = {
 }
 
 
-def _parameter(name: str, text: str, *, is_list: bool = False, is_needed: bool = False) -> dict[str, Any]:
+def describe_parameter(name: str, text: str, *, is_list: bool = False, is_needed: bool = False) -> dict[str, Any]:
+    """The description of a parameter that stands behind the question mark of an address."""
     schema = {"type": "array", "items": {"type": "string"}} if is_list else {"type": "string"}
     return {"name": name, "in": "query", "required": is_needed, "description": text, "schema": schema}
 
 
-def _responses(variants: Iterable[Variant], *troubles: int) -> dict[str, Any]:
+def describe_responses(variants: Iterable[Variant], *troubles: int) -> dict[str, Any]:
+    """The responses of a route: an answer in these variants, 304, and the statuses of what may go wrong."""
     found = {media_type: {"schema": {"type": "string"}} for media_type in dict.fromkeys(v.media_type for v in variants)}
     problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     responses: dict[str, Any] = {"200": {"description": "The answer", "content": found}}
@@ -55,26 +59,26 @@ def _responses(variants: Iterable[Variant], *troubles: int) -> dict[str, Any]:
 
 
 _DATA_SET: Final = (
-    _parameter("default-graph-uri", "A graph of the default graph; wins over FROM", is_list=True),
-    _parameter("named-graph-uri", "A named graph; wins over FROM NAMED", is_list=True),
+    describe_parameter("default-graph-uri", "A graph of the default graph; wins over FROM", is_list=True),
+    describe_parameter("named-graph-uri", "A named graph; wins over FROM NAMED", is_list=True),
 )
-_QUERY: Final = _parameter("query", "A SPARQL 1.1 query; without one, the service description")
+_QUERY: Final = describe_parameter("query", "A SPARQL 1.1 query; without one, the service description")
 _FORM: Final = {
     "type": "object",
     "required": ["query"],
     "properties": {parameter["name"]: parameter["schema"] for parameter in (_QUERY, *_DATA_SET)},
 }
-_ANY: Final = (*TABLES, *GRAPHS)
+_ANY_OR_PAGE: Final = (*TABLES, *GRAPHS, Variant("text/html", "html"))
 _WHICH: Final = (
-    _parameter("graph", "The IRI of a named graph"),
-    {**_parameter("default", "Instead of graph: the default graph"), "allowEmptyValue": True},
+    describe_parameter("graph", "The IRI of a named graph"),
+    {**describe_parameter("default", "Instead of graph: the default graph"), "allowEmptyValue": True},
 )
 PATHS: Final[dict[str, Any]] = {
     "/sparql": {
         "get": {
             "summary": "Answer a query",
             "parameters": [_QUERY, *_DATA_SET],
-            "responses": _responses(_ANY, 400, 406, 503),
+            "responses": describe_responses(_ANY_OR_PAGE, 400, 406, 503),
         },
         "post": {
             "summary": "Answer a query that is sent as a form or by itself",
@@ -86,41 +90,44 @@ PATHS: Final[dict[str, Any]] = {
                     "application/sparql-query": {"schema": {"type": "string"}},
                 },
             },
-            "responses": _responses(_ANY, 400, 406, 413, 415, 503),
+            "responses": describe_responses(_ANY_OR_PAGE, 400, 406, 413, 415, 503),
         },
     },
     "/graph-store": {
         "get": {
             "summary": "A whole graph",
             "parameters": [*_WHICH],
-            "responses": _responses(GRAPHS, 400, 404, 406, 503),
+            "responses": describe_responses(GRAPHS, 400, 404, 406, 503),
         }
     },
     "/graph/{name}": {
         "get": {
             "summary": "The graph of this name beside the records, such as derived",
-            "parameters": [{**_parameter("name", "The end of its IRI", is_needed=True), "in": "path"}],
-            "responses": _responses(GRAPHS, 400, 404, 406, 503),
+            "parameters": [{**describe_parameter("name", "The end of its IRI", is_needed=True), "in": "path"}],
+            "responses": describe_responses(GRAPHS, 400, 404, 406, 503),
         }
     },
     "/.well-known/void": {
         "get": {
             "summary": "What the data are, with counts",
             "parameters": [],
-            "responses": _responses(GRAPHS, 406, 503),
+            "responses": describe_responses(GRAPHS, 406, 503),
         }
     },
 }
 
 
 def add_openapi(app: FastAPI, service: Service) -> None:
-    """Let `/openapi.json` hold the bare routes too; to be added when all other routes are there."""
+    """Let `/openapi.json` hold the bare routes too; to be added when all other routes are there.
+
+    A part with many paths of its own leaves a function that describes them in `app.state.describe_paths`.
+    """
 
     def describe() -> dict[str, Any]:
         if app.openapi_schema is None:
             document = get_openapi(title=app.title, version=app.version, routes=app.routes)
             document["servers"] = [{"url": service.base}]
-            document["paths"] = {**PATHS, **document.get("paths", {})}
+            document["paths"] = {**PATHS, **getattr(app.state, "describe_paths", dict)(), **document.get("paths", {})}
             schemas = document.setdefault("components", {}).setdefault("schemas", {})
             schemas["Problem"] = _PROBLEM
             app.openapi_schema = document

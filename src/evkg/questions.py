@@ -11,13 +11,18 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from evkg.convert import quote_literal
-from evkg.errors import NotFoundError, UsageError, VocabularyError
-from evkg.namespaces import DCAT, RDF, RDFS, SH, graph_iri
+from evkg.errors import NotFoundError, UsageError, VocabularyError, excerpt
 from evkg.sparql import Value, bind
 from evkg.vocabulary import data_folder
 
-_HEADER: Final = re.compile(r"#\s*(title|question|keywords|columns|caveat|param)\s*:\s*(.*)")
+#: `#+` lines are those of grlc, where they are YAML; the others are read here alone.
+_HEADER: Final = re.compile(
+    r"#\+?\s*(title|summary|question|description|tags|keywords|columns|caveat|param)\s*:\s*(?:>-)?(.*)"
+)
+#: grlc's name of a header line -> the name that it has here.
+_GRLC: Final = {"summary": "title", "description": "question", "tags": "theme"}
+#: How large the exponent of a number may be, and how many digits it may have: it is written out in a query.
+_MOST_DIGITS: Final = 30
 _PARAMETER: Final = re.compile(r"(\w+)\s+\((text|number|record|concept:[\w-]+)\)\s*(.*)")
 
 
@@ -42,6 +47,7 @@ class Question:
     caveats: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     text: str
+    theme: str = ""
 
     def with_values(self, values: Mapping[str, str]) -> str:
         """The query with parameters set; what is not set keeps its default.
@@ -65,13 +71,17 @@ def _value(parameter: Parameter, text: str) -> Value:
             number = Decimal(text)
         except InvalidOperation:
             number = Decimal("NaN")
-        if not number.is_finite():
-            raise UsageError(f"{parameter.name} must be a number, not {text!r}.")
+        if not number.is_finite() or max(abs(number.adjusted()), len(number.as_tuple().digits)) > _MOST_DIGITS:
+            shown = excerpt(text, 60)
+            raise UsageError(f"{parameter.name} must be a number such as {parameter.default}, not {shown!r}.")
         return number
     if parameter.kind == "text":
         return text
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", text):
-        raise UsageError(f"{parameter.name} must be an id such as {parameter.default}, not {text!r}.")
+    # The key of a concept may hold signs, such as ndcg@10.
+    if not re.fullmatch(
+        r"[A-Za-z0-9][A-Za-z0-9._-]*" if parameter.kind == "record" else r"[A-Za-z0-9][^\s<>\"]*", text
+    ):
+        raise UsageError(f"{parameter.name} must be an id such as {parameter.default}, not {excerpt(text, 60)!r}.")
     return text
 
 
@@ -104,7 +114,8 @@ def find_question(name: str, folder: Path | None = None) -> Question:
 def read_question(name: str, text: str) -> Question:
     """The question of a file's text.
 
-    >>> text = "# title: T\\n# question: Q?\\n# param: most (number) at most\\nSELECT * { VALUES ?most { 6 } }"
+    >>> header = "#+ summary: T\\n#+ description: >-\\n#+   Q?\\n# param: most (number) at most\\n"
+    >>> text = f"{header}SELECT * {{ VALUES ?most {{ 6 }} }}"
     >>> read_question("q", text).parameters[0].default
     '6'
     """
@@ -115,13 +126,13 @@ def read_question(name: str, text: str) -> Question:
             break
         match = _HEADER.match(line)
         if match:
-            last = found.setdefault(match.group(1), [])
+            last = found.setdefault(_GRLC.get(match.group(1), match.group(1)), [])
             last.append(match.group(2).strip())
         elif last is not None:
-            last[-1] = f"{last[-1]} {line.lstrip('# ').strip()}".strip()
-    for key in ("title", "question"):
+            last[-1] = f"{last[-1]} {line.lstrip('#+ ').strip()}".strip()
+    for key, shown in (("title", "summary"), ("question", "description")):
         if key not in found:
-            raise VocabularyError(f"queries/questions/{name}.rq: the header lacks '# {key}: …'.")
+            raise VocabularyError(f"queries/questions/{name}.rq: the header lacks '#+ {shown}: …'.")
     return Question(
         name=name,
         title=found["title"][0],
@@ -130,6 +141,7 @@ def read_question(name: str, text: str) -> Question:
         caveats=tuple(found.get("caveat", ())),
         parameters=tuple(_parameter(name, line, text) for line in found.get("param", ())),
         text=text,
+        theme=", ".join(found.get("theme", ())).strip("[] "),
     )
 
 
@@ -140,20 +152,3 @@ def _parameter(name: str, line: str, text: str) -> Parameter:
         raise VocabularyError(f"queries/questions/{name}.rq: the parameter {line!r} has no 'VALUES ?name {{ … }}'.")
     value = default.group(1)
     return Parameter(match.group(1), match.group(2), match.group(3), value.strip('"'))
-
-
-def question_quads(base: str, folder: Path | None = None) -> list[str]:
-    """The saved questions as N-Quads lines of the questions graph, sorted."""
-    graph = f"<{graph_iri(base, 'questions')}> ."
-    lines: list[str] = []
-    for question in load_questions(folder).values():
-        node = f"<{base}questions/{question.name}>"
-        lines += [
-            f"{node} <{RDF}type> <{SH}SPARQLExecutable> {graph}",
-            f"{node} <{RDF}type> <{SH}SPARQLSelectExecutable> {graph}",
-            f"{node} <{RDFS}label> {quote_literal(question.title)} {graph}",
-            f"{node} <{RDFS}comment> {quote_literal(question.question)} {graph}",
-            f"{node} <{SH}select> {quote_literal(question.text)} {graph}",
-            *(f"{node} <{DCAT}keyword> {quote_literal(word)} {graph}" for word in question.keywords),
-        ]
-    return sorted(set(lines))
