@@ -629,6 +629,32 @@ def test_the_command_answers_both_ways_with_exit_status_0(invented: Release) -> 
     assert "LOOSENED, on request these need be neither known nor equal: unit" in done.stdout.decode()
 
 
+def test_the_command_prints_a_table_best_first_where_results_may_be_compared(invented: Release) -> None:
+    ids = [i(name) for name in ("base", "best", "tie")]
+    done = run_evkg("compare", *ids, "--release", invented.folder, environment={"COLUMNS": "100"})
+    lines = done.stdout.decode().splitlines()
+    assert lines[2].split() == ["rank", "printed", "unit", "system", "result"]
+    assert [line.split()[0] for line in lines[4:7]] == ["1", "2", "2"]
+    assert lines[4].split()[:3] == ["1", "best", "0.901"]
+    assert "  budget: 1 GPU hour" in lines
+    assert any(i("base") in line and f"not to be told apart, as printed, from {i('tie')}" in line for line in lines)
+
+
+def test_a_narrow_terminal_cuts_nothing_off(invented: Release) -> None:
+    ids = [i(name) for name in ("interval-a", "interval-b")]
+    done = run_evkg("compare", *ids, "--release", invented.folder, environment={"COLUMNS": "60"})
+    table = done.stdout.decode().partition("\n\n")[2].partition("\n\n")[0].splitlines()
+    assert all(len(line) <= 60 for line in table)
+    column = "".join(line[table[0].index("result") :].strip() for line in table[2:])
+    assert column == i("interval-b") + i("interval-a")
+
+
+def test_without_ids_the_command_says_what_to_type(invented: Release) -> None:
+    done = run_evkg("compare", "--release", invented.folder)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().startswith("evkg: Name two to 20 results: evkg compare ID ID.")
+
+
 def test_the_command_says_in_one_line_what_cannot_be(invented: Release) -> None:
     done = run_evkg("compare", *[i("base")] * 21, "--release", invented.folder)
     assert (done.returncode, done.stdout) == (2, b"")
@@ -651,7 +677,7 @@ def test_the_route_gives_json_or_a_page(invented: Release, client: Client) -> No
     page = client(address, "text/html").text
     assert "<h1>These results may not be compared</h1>" in page
     assert "Unit differs" in page
-    assert "<h1>May these results be compared?</h1>" in client("/compare", "text/html").text
+    assert "<h1>Compare results</h1>" in client("/compare", "text/html").text
 
 
 def test_the_page_escapes_what_it_is_given(client: Client) -> None:

@@ -90,7 +90,7 @@ class _Tables(HTMLParser):
         self.open: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in ("meta", "link", "wbr", "br"):
+        if tag not in ("meta", "link", "wbr", "br", "input", "img", "source"):
             self.open.append(tag)
         if tag == "th":
             assert dict(attrs).get("scope") in ("col", "row", "rowgroup")

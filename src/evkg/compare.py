@@ -23,10 +23,9 @@ from evkg.release import Release
 #: As many results as one comparison takes (count).
 MOST: Final = 20
 #: Among how many ids the nearest ones are looked for (count).
-_NEAR: Final = 2000
 
 #: Kind of reason -> its words, in the order of the steps.
-_WORDS: Final = {
+WORDS: Final = {
     "too_few": "Fewer than two results are given.",
     "not_found": "No record of this release has the id",
     "repeated": "The same result is given twice",
@@ -38,7 +37,7 @@ _WORDS: Final = {
     "doubtful": "Disputed, superseded or excluded",
     "quoted": "Quoted from where it was first reported",
 }
-_ORDER: Final = (*_WORDS, "unknown", "different")
+_ORDER: Final = (*WORDS, "unknown", "different")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +96,10 @@ def compare(release: Release, ids: Sequence[str], *, ignore: Collection[str] = (
     wanted = tuple(ids)
     if len(wanted) > MOST:
         raise UsageError(f"A comparison takes at most {MOST} results, not {len(wanted)}.")
-    ignored = _conditions(ignore)
+    ignored = find_conditions(ignore)
     distinct = list(dict.fromkeys(wanted))
-    known = [record_id for record_id in distinct if release.has_record(record_id)]
     facts = Facts(release)
-    found = [read_candidate(facts, record_id) for record_id in known]
+    found = [read_candidate(facts, record_id) for record_id in distinct if release.has_record(record_id)]
     results = [result for result in found if result.is_result]
     reasons = [
         *_about_ids(release, wanted, distinct, found),
@@ -113,7 +111,7 @@ def compare(release: Release, ids: Sequence[str], *, ignore: Collection[str] = (
     hidden = tuple(reason for reason in reasons if _is_ignored(reason, ignored))
     compatible = not kept
     groups = {result.group for result in results}
-    members, notes = _rank(results) if compatible else (tuple(r.member for r in results), ())
+    members, notes = rank_members(results) if compatible else (tuple(r.member for r in results), ())
     return Comparison(
         wanted,
         compatible,
@@ -122,12 +120,19 @@ def compare(release: Release, ids: Sequence[str], *, ignore: Collection[str] = (
         tuple(condition.key for condition in ignored),
         hidden,
         next(iter(groups)) if len(groups) == 1 and compatible else None,
-        _shared(results) if compatible else {},
-        (*notes, *_unit_notes(results)),
+        shared_conditions(results) if compatible else {},
+        (*notes, *unit_notes(results)),
     )
 
 
-def _conditions(names: Iterable[str]) -> tuple[Condition, ...]:
+def find_conditions(names: Iterable[str]) -> tuple[Condition, ...]:
+    """The conditions of these names, keys or paths in a record, each once.
+
+    Raises: UsageError: there is no such condition; names the nearest.
+
+    >>> find_conditions(["comparison.budget"])[0].label
+    'budget'
+    """
     by_name = {name: condition for condition in CONDITIONS for name in (condition.key, condition.path)}
     found = []
     for name in names:
@@ -135,8 +140,7 @@ def _conditions(names: Iterable[str]) -> tuple[Condition, ...]:
             keys = [condition.key for condition in CONDITIONS]
             close = get_close_matches(name, keys, n=1)
             hint = f" Did you mean {close[0]}?" if close else ""
-            text = f"There is no condition {excerpt(name)!r} to ignore.{hint} There are {', '.join(keys)}."
-            raise UsageError(text)
+            raise UsageError(f"There is no condition {excerpt(name)!r} to ignore.{hint} There are {', '.join(keys)}.")
         found.append(by_name[name])
     return tuple(dict.fromkeys(found))
 
@@ -153,7 +157,7 @@ def _about_ids(
 ) -> list[Reason]:
     reasons = []
     if len(wanted) < 2:
-        reasons.append(Reason(None, "too_few", _WORDS["too_few"], ()))
+        reasons.append(Reason(None, "too_few", WORDS["too_few"], ()))
     lost = [record_id for record_id in distinct if not release.has_record(record_id)]
     if lost:
         causes = tuple(Cause(None, (record_id,), _nearest(release, record_id)) for record_id in lost)
@@ -170,15 +174,14 @@ def _about_ids(
 
 
 def _nearest(release: Release, record_id: str) -> str:
-    """The id, and ids near it that begin alike; looking at all ids of a large release takes a third of a second."""
-    alike = [known for known in release.record_ids if known[:4] == record_id[:4]][:_NEAR]
-    close = get_close_matches(record_id[:255], alike, n=3, cutoff=0.6)
+    """The id, and ids near it."""
+    close = nearest(record_id, release.record_ids, cutoff=0.6)
     return excerpt(record_id) + (f" (near it: {', '.join(close)})" if close else "")
 
 
 def _reason(dimension: str | None, kind: str, causes: tuple[Cause, ...], label: str = "") -> Reason:
     said = "; ".join(dict.fromkeys(cause.says for cause in causes))
-    words = _WORDS.get(kind) or {"unknown": "is not known", "different": "differs"}[kind]
+    words = WORDS.get(kind) or {"unknown": "is not known", "different": "differs"}[kind]
     head = f"{label} {words}".strip()
     return Reason(dimension, kind, f"{head[:1].upper()}{head[1:]}: {said}.".replace("..", "."), causes)
 
@@ -239,7 +242,7 @@ def _unequal(results: Sequence[Candidate]) -> list[Reason]:
     return reasons
 
 
-def _shared(results: Sequence[Candidate]) -> dict[str, str]:
+def shared_conditions(results: Sequence[Candidate]) -> dict[str, str]:
     """Condition -> what all results say; what was ignored and differs is left out."""
     return {
         condition.key: results[0].shown[condition.key]
@@ -248,8 +251,8 @@ def _shared(results: Sequence[Candidate]) -> dict[str, str]:
     }
 
 
-def _rank(results: Sequence[Candidate]) -> tuple[tuple[Member, ...], tuple[str, ...]]:
-    """The members with their places, and why there are none where there cannot be any."""
+def rank_members(results: Sequence[Candidate]) -> tuple[tuple[Member, ...], tuple[str, ...]]:
+    """The members of results that may be compared, with their places, and what is to be said of these."""
     members = tuple(result.member for result in results)
     for key, words in (("metric", "the metrics differ"), ("metric_direction", "it is not known which way is better")):
         values = {result.values.get(key) for result in results}
@@ -285,7 +288,8 @@ _LOOKALIKES: Final = (
 )
 
 
-def _unit_notes(results: Sequence[Candidate]) -> tuple[str, ...]:
+def unit_notes(results: Sequence[Candidate]) -> tuple[str, ...]:
+    """What is to be said where the units of results are easily taken for each other."""
     units = {result.unit_key for result in results}
     return tuple(
         f"Units {' and '.join(sorted(pair))}: {words}. Nothing is converted."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 #: A table wider than the terminal is printed as one block a row instead.
 _GAP: Final = "  "
+#: As narrow as a column of a table may become (columns).
+_NARROWEST: Final = 8
 
 
 def display_width(text: str) -> int:
@@ -46,6 +49,51 @@ def render_table(columns: Sequence[str], rows: Sequence[Sequence[str | None]], *
         "\n".join(_pair(name, cell, label, limit) for name, cell in zip(columns, row, strict=True)) for row in cells
     ]
     return "\n\n".join([*blocks, count])
+
+
+def render_narrow_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str | None]], *, width: int | None = None
+) -> str:
+    """A table with a head in any width: the widest cells are broken, after spaces and hyphens; nothing is cut off.
+
+    >>> print(render_narrow_table(["value", "result"], [["0.9", "a-long-id-of-a-result"]], width=18))
+    value  result
+    -----  -----------
+    0.9    a-long-id-
+           of-a-result
+    <BLANKLINE>
+    1 row
+    """
+    limit = width if width is not None else shutil.get_terminal_size((120, 24)).columns
+    cells = [[printable(cell) if cell is not None else "(nothing)" for cell in row] for row in rows]
+    widths = [max([display_width(name), *(display_width(row[i]) for row in cells)]) for i, name in enumerate(columns)]
+    least = [max(_NARROWEST, display_width(name)) for name in columns]
+    while sum(widths) + len(_GAP) * (len(widths) - 1) > limit:
+        loose = [(size, i) for i, (size, small) in enumerate(zip(widths, least, strict=True)) if size > small]
+        if not loose:
+            break
+        widths[max(loose)[1]] -= 1
+    lines = [_line(columns, widths), _line(["-" * size for size in widths], widths)]
+    for row in cells:
+        broken = [_broken(cell, size) for cell, size in zip(row, widths, strict=True)]
+        for number in range(max(map(len, broken))):
+            lines.append(_line([parts[number] if number < len(parts) else "" for parts in broken], widths))
+    return "\n".join([*lines, "", f"{len(rows)} row" if len(rows) == 1 else f"{len(rows)} rows"])
+
+
+def _broken(text: str, width: int) -> list[str]:
+    """A text in lines of so many columns."""
+    lines = [""]
+    for part in re.findall(r"[^\s-]*[\s-]?", text):
+        while display_width(lines[-1] + part.rstrip()) > width:
+            if lines[-1]:
+                lines.append("")
+                continue
+            room = max(1, next((n for n in range(len(part), 0, -1) if display_width(part[:n]) <= width), 1))
+            lines[-1], part = part[:room], part[room:]
+            lines.append("")
+        lines[-1] += part
+    return [line.rstrip() for line in lines if line.strip()] or [""]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

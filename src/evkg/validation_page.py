@@ -12,12 +12,14 @@ from threading import Lock
 from typing import Any, Final
 from urllib.parse import quote
 
+from evkg.chart import Chart
 from evkg.document import DocumentBuilder
 from evkg.errors import ReleaseError
 from evkg.expected import Expected, expected_fields
 from evkg.finding import SEVERITIES
 from evkg.gaps import By, Gaps, Row, count_gaps
 from evkg.gaps_text import gaps_json, share_words, worst_first
+from evkg.heatmap import heat_map
 from evkg.namespaces import NS
 from evkg.pages import render_page
 from evkg.release import RECORDS, REPORT_JSON, Release
@@ -124,6 +126,12 @@ class Validation:
                 self._texts[key] = makers[format_name](by)
             return self._texts[key]
 
+    def picture(self, *, narrow: bool) -> Chart:
+        """The heat map of completeness by kind and field; `narrow` is the one for a phone."""
+        with self._lock:
+            gaps = self.gaps
+        return heat_map(gaps, narrow=narrow)
+
     def _csv(self, by: By) -> str:
         from evkg.gaps_text import gaps_csv
 
@@ -155,6 +163,7 @@ class Validation:
             "validation.html",
             self.release,
             by=by,
+            pictures=(heat_map(self.gaps), heat_map(self.gaps, narrow=True)) if by == "kind" else None,
             columns=self._columns,
             groups=groups,
             more=0 if by == "kind" else max(0, len(rows) - _LISTED),

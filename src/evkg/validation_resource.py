@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
+from evkg.chart_resource import charts_of, is_narrow
 from evkg.endpoint import requested
 from evkg.errors import excerpt
 from evkg.etag import not_modified
@@ -45,3 +46,10 @@ def add_validation(app: FastAPI, service: Service) -> None:
         headers = {"Content-Type": variant.content_type, **service.cache_headers("validation", by, variant.format_name)}
         unchanged = not_modified(request, headers)
         return unchanged or Response(validation.text(cast("By", by), variant.format_name), headers=headers)
+
+    @app.get("/validation/heatmap.svg")
+    def heat_map(request: Request) -> Response:
+        """How complete the records are, by kind and field, as a picture; `narrow` is the one for a phone."""
+        narrow = is_narrow(request)
+        key = ("heat map", str(narrow))
+        return charts_of(app).response(request, service, key, lambda: validation.picture(narrow=narrow))
