@@ -14,7 +14,7 @@ from evkg.release import Release
 from evkg.server import make_app
 
 
-def served(release: Release, public_url: str = "https://example.org/evkg") -> Iterator[Client]:
+def served(release: Release, public_url: str = "https://example.org") -> Iterator[Client]:
     """A client of a release, for a fixture to yield from; it is closed at the end."""
     client = Client(make_app(release, public_url=public_url))
     yield client

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,12 +28,15 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """A doubt about a source that this record rests on; `is_read` is false for one that could not be read."""
+    """A doubt about a source that this record rests on, as the record of that source has it; `is_read` is false for
+    one that could not be read.
+    """
 
     message: str
     locator: str | None
     effect: str
     is_read: bool = True
+    source: Link | None = None
 
 
 def read_concerns(release: Release, record_id: str) -> Iterator[Concern]:
@@ -51,7 +54,9 @@ def read_concerns(release: Release, record_id: str) -> Iterator[Concern]:
     for node in sorted(nodes, key=str):
         is_read = text(node, "expectedKind") is None
         message = text(node, "message") or ("its text is missing or withheld" if is_read else UNREAD)
-        yield Concern(message, text(node, "concernLocator"), text(node, "effect") or "excludes", is_read)
+        source_id = str(getattr(node, "value", "")).partition("#")[0].removeprefix(record_iri(release.base_iri, ""))
+        source = read_link(release, "source", source_id)
+        yield Concern(message, text(node, "concernLocator"), text(node, "effect") or "excludes", is_read, source)
 
 
 def read_tested(release: Release, record_id: str) -> Iterator[Link]:
@@ -92,6 +97,29 @@ def read_links(release: Release, record_id: str, links: Json) -> Iterator[Link]:
             other = origin.removeprefix(record_iri(release.base_iri, ""))
             incoming.append(read_link(release, "cited by", other, incoming=True))
     yield from sorted(incoming, key=lambda link: (link.label, link.name or "", link.record_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """All links of one relation in one direction: `count` is their number, `links` are the first ones."""
+
+    label: str
+    incoming: bool
+    count: int
+    links: tuple[Link, ...]
+
+
+def group_links(links: Iterable[Link], most: int) -> list[Relation]:
+    """Links by relation and direction, in the order in which the relations come; at most `most` of each are kept.
+
+    >>> links = [Link("data", "d", "D"), Link("system", "s", None), Link("data", "e", "E")]
+    >>> [(relation.label, relation.count, len(relation.links)) for relation in group_links(links, 1)]
+    [('data', 2, 1), ('system', 1, 1)]
+    """
+    found: dict[tuple[str, bool], list[Link]] = {}
+    for link in links:
+        found.setdefault((link.label, link.incoming), []).append(link)
+    return [Relation(label, way, len(all_), tuple(all_[:most])) for (label, way), all_ in found.items()]
 
 
 def read_link(release: Release, label: str, record_id: str, *, incoming: bool = False) -> Link:

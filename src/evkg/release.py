@@ -24,6 +24,7 @@ from evkg.jsontext import Json, decode_json
 from evkg.manifest import MANIFEST as MANIFEST
 from evkg.manifest import read_manifest
 from evkg.namespaces import PREFIXES
+from evkg.nearest import nearest
 from evkg.record import Origin, Record, make_record
 from evkg.sparql import Value, bind, names_dataset, read_query
 from evkg.vocabulary import Vocabulary, load_vocabulary
@@ -142,10 +143,7 @@ class Release:
         Raises: NotFoundError: as `record`. ReleaseError: the file is missing or not what the release was made with.
         """
         if record_id not in self._index:
-            from difflib import get_close_matches
-
-            close = tuple(get_close_matches(record_id, self._index, n=3, cutoff=0.5))
-            raise NotFoundError(f"No record has the id {excerpt(record_id)!r}.", close)
+            raise NotFoundError(f"No record has the id {excerpt(record_id)!r}.", nearest(record_id, self._index))
         offset, length, sha256 = self._index[record_id]
         try:
             with (self.folder / RECORDS).open("rb") as stream:

@@ -6,21 +6,23 @@ Everything comes from the record as it was read, never from the store, which rew
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import pyoxigraph as ox
 from fastapi import FastAPI, Request
 from starlette.responses import Response
 
 from evkg.endpoint import accepted, not_acceptable
-from evkg.errors import NotFoundError
 from evkg.etag import make_tag, not_modified
 from evkg.negotiate import RECORDS, Variant, choose
+from evkg.pages import FORMATS
 from evkg.release import Release
 from evkg.serialization import SENT_GRAPH_FORMATS, write_graph, write_quads
 from evkg.service import Service
+from evkg.signposting import link_header
 
 #: The forms of a record by the suffix of their own addresses.
 SUFFIXES: Final = {
@@ -54,14 +56,11 @@ def choose_form(release: Release, name: str, accept: str | None) -> Choice:
 
     Raises: NotFoundError: no such record; names the nearest ids.
     """
-    try:
-        release.record_line(name)
-    except NotFoundError:
+    if not release.has_record(name):
         stem, dot, last = name.rpartition(".")
         suffix = dot + last
-        if suffix not in SUFFIXES:
-            raise
-        release.record_line(stem)
+        if suffix not in SUFFIXES or not release.has_record(stem):
+            release.record_line(stem if suffix in SUFFIXES else name)  # raises
         variant = next(item for item in RECORDS if item.format_name == SUFFIXES[suffix])
         return Choice(stem, variant, suffix)
     chosen = choose(accept, RECORDS)
@@ -72,17 +71,20 @@ def choose_form(release: Release, name: str, accept: str | None) -> Choice:
     return Choice(name, chosen, "" if release.has_record(name + suffix) else suffix)
 
 
-def render_form(release: Release, record_id: str, format_name: str) -> bytes:
+def render_form(
+    release: Release, record_id: str, format_name: str, values: Mapping[str, str] | None = None, *, base: str = ""
+) -> bytes:
     """A record in one form: html, one of the graph formats, or json, which is the record as it was read.
 
-    TriG and N-Quads name the graph of the record.
+    TriG and N-Quads name the graph of the record. `values` are the parameters of a page, `base` the server's address.
 
     Raises: NotFoundError: no such record. UnwritableError: RDF/XML cannot hold what is in it.
     """
     if format_name == "html":
-        from evkg.pages import render_record
+        from evkg.record_page import render_record
 
-        return render_record(release, record_id).encode()
+        # A record may hold half of a surrogate pair, which no encoding of a page knows.
+        return render_record(release, record_id, values, base=base).encode(errors="replace")
     if format_name == "json":
         return f"{release.record_line(record_id)}\n".encode()
     if format_name == "jsonld":
@@ -97,6 +99,8 @@ def render_form(release: Release, record_id: str, format_name: str) -> bytes:
 
 def add_records(app: FastAPI, service: Service) -> None:
     """Add the routes of the records of a release; they render in threads, beside the loop of the server."""
+    from evkg.record_page import PARAMETERS
+
     release, prefix = service.release, urlsplit(service.base).path
     if release is None:
         return
@@ -117,11 +121,14 @@ def add_records(app: FastAPI, service: Service) -> None:
             raise not_acceptable(RECORDS, "A record")
         record_id, form = choice.record_id, choice.variant.format_name
         address = quote(record_id)
+        values = {name: text for name, text in request.query_params.items() if name in PARAMETERS and form == "html"}
         headers = {
             "Content-Type": choice.variant.content_type,
             "Content-Location": f"{prefix}/{route}/{address}{choice.suffix}",
-            "Link": f'<{prefix}/record/{address}>; rel="describedby"',
-            "ETag": make_tag(release.id, release.record_line(record_id), form),
+            "Link": link_header(release, release.read(record_id), prefix, FORMATS, form),
+            "ETag": make_tag(release.id, release.record_line(record_id), form, urlencode(sorted(values.items()))),
             "Cache-Control": "no-cache",  # a client asks again: the next release has the same addresses
         }
-        return not_modified(request, headers) or Response(render_form(release, record_id, form), headers=headers)
+        return not_modified(request, headers) or Response(
+            render_form(release, record_id, form, values, base=service.base), headers=headers
+        )

@@ -115,12 +115,13 @@ def add_void(app: FastAPI, service: Service) -> None:
             raise not_acceptable(HOME, "The first page")
         if variant.format_name != "html":
             return await void(request)
-        from evkg.pages import render_home
+        from evkg.home import render_home
 
-        headers = {**service.cache_headers("home"), "Content-Type": variant.content_type}
+        index = app.state.search.ready
+        headers = {**service.cache_headers("home", str(index is not None)), "Content-Type": variant.content_type}
         if unchanged := not_modified(request, headers):
             return unchanged
-        return Response(await asyncio.to_thread(render_home, service.release), headers=headers)
+        return Response(await asyncio.to_thread(render_home, service.release, index), headers=headers)
 
     app.router.routes.append(Route("/.well-known/void", void, methods=["GET"]))
     app.router.routes.append(Route("/", home, methods=["GET"]))

@@ -1,0 +1,213 @@
+"""The route `/search`: records by their words and by what they are, as a page, JSON or CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+
+from evkg.endpoint import read_parameters, requested
+from evkg.errors import UsageError
+from evkg.etag import not_modified
+from evkg.evidence_table import csv_cell
+from evkg.facet import NONE, SEARCH, Facet, address
+from evkg.jsontext import encode_json
+from evkg.negotiate import Variant
+from evkg.pages import render_page
+from evkg.problem import RequestError
+from evkg.release import Release
+from evkg.search import SORTS, Found, Search, Selection, read_selection
+from evkg.search_index import SearchIndex
+from evkg.search_service import SearchService
+from evkg.search_view import LISTED, OPENED, SHOWN, FacetView, HitView, view_facets, view_hits
+from evkg.service import Service
+
+VARIANTS: Final = (Variant("text/html", "html"), Variant("application/json", "json"), Variant("text/csv", "csv"))
+COLUMNS: Final = ("id", "kind", "name", "status", "printed_value", "unit", "doubt", "url")
+_PATH: Final = "/search"
+#: Records that are read from the index at once for a table (count).
+_PORTION: Final = 500
+
+
+def add_search(app: FastAPI, service: Service) -> None:
+    """Add the route; `app.state.search` gives others the index. Without a release there is nothing to search."""
+    release = service.release
+    app.state.search = None if release is None else SearchService(release)
+    if release is None:
+        return
+    route = SearchRoute(service, release, app.state.search)
+
+    described = describe_parameters(SEARCH)
+
+    @app.get("/search", openapi_extra=described)
+    def search(request: Request) -> Response:
+        """Records that hold the words `q` and fit the filters; a page, JSON (by pages) or CSV (all of them)."""
+        return route.respond(request, None)
+
+    @app.get("/search.json", openapi_extra=described)
+    def search_json(request: Request) -> Response:
+        """The same as JSON."""
+        return route.respond(request, "json")
+
+    @app.get("/search.csv", openapi_extra=described)
+    def search_csv(request: Request) -> Response:
+        """The same as CSV."""
+        return route.respond(request, "csv")
+
+
+def describe_parameters(facets: Sequence[Facet]) -> dict[str, Any]:
+    """The parameters of a list with these facets, for OpenAPI."""
+
+    def parameter(name: str, words: str, schema: dict[str, Any]) -> dict[str, Any]:
+        return {"name": name, "in": "query", "required": False, "description": words, "schema": schema}
+
+    texts = {"type": "array", "items": {"type": "string"}}
+    return {
+        "parameters": [
+            parameter(
+                "q",
+                "Words that must all occur; phrases in quotes, a star behind the beginning of a word",
+                {"type": "string"},
+            ),
+            *(parameter(facet.name, f"{facet.label}; several are alternatives", texts) for facet in facets),
+            parameter("sort", "The order", {"type": "string", "enum": list(SORTS), "default": SORTS[0]}),
+            parameter("page", "The page, from 1", {"type": "integer", "minimum": 1, "default": 1}),
+        ]
+    }
+
+
+class SearchRoute:
+    """Answers searches of one release; its methods run in threads beside the server's loop."""
+
+    def __init__(self, service: Service, release: Release, search: SearchService) -> None:
+        self._service = service
+        self._release = release
+        self._index = search
+        self._search: Search | None = None
+
+    def respond(self, request: Request, format_name: str | None) -> Response:
+        """The response to a search; `format_name` outranks Accept.
+
+        Raises: RequestError: 400, a parameter that cannot be; 406; 503, there is no index yet.
+        """
+        variant = requested(request, format_name, VARIANTS, "A search", of="a search")
+        pairs = read_parameters(request.scope["query_string"])
+        try:
+            selection = read_selection(pairs)
+        except UsageError as error:
+            raise RequestError(400, str(error)) from error
+        index = self._index.get()
+        if self._search is None or self._search.index is not index:
+            self._search = Search(index)
+        cached = self._service.cache_headers("search", variant.format_name, repr(selection))
+        headers = {"Content-Type": variant.content_type, **cached}
+        if unchanged := not_modified(request, headers):
+            return unchanged
+        found = self._search.find(selection)
+        if variant.format_name == "csv":
+            return Response("".join(self._csv(index, found)), headers=headers)
+        hits = view_hits(self._release, index, found.page, found.parts)
+        most = LISTED if variant.format_name == "json" else SHOWN + OPENED
+        facets = view_facets(self._release, index, found, SEARCH, _PATH, most=most)
+        if variant.format_name == "json":
+            return Response(encode_json(self._document(found, hits, facets)) + "\n", headers=headers)
+        return Response(self._page(index, found, hits, facets), headers=headers)
+
+    def _csv(self, index: SearchIndex, found: Found) -> Iterator[str]:
+        yield ",".join(map(csv_cell, COLUMNS)) + "\n"
+        for start in range(0, found.total, _PORTION):
+            for hit in index.hits(found.numbers[start : start + _PORTION]):
+                printed, unit = hit.printed_value or "", hit.unit or ""
+                cells = (hit.id, hit.kind, hit.name, hit.status, printed, unit, " ".join(hit.doubts), self._url(hit.id))
+                yield ",".join(map(csv_cell, cells)) + "\n"
+
+    def _url(self, record_id: str) -> str:
+        return f"{self._service.base}/id/{record_id}"
+
+    def _document(self, found: Found, hits: list[HitView], facets: list[FacetView]) -> dict[str, Any]:
+        selection, base = found.selection, self._service.base
+        return {
+            "release": self._release.id,
+            "conforms": self._release.conforms,
+            "q": selection.text,
+            "filters": {name: list(values) for name, values in selection.chosen},
+            "sort": selection.sort,
+            "total": found.total,
+            "in_doubt": found.doubtful,
+            "page": selection.page,
+            "pages": found.pages,
+            "next": base + selection.url("/search.json", page=selection.page + 1) if _has_next(found) else None,
+            "facets": {view.facet.name: [_value(base, value) for value in view.values] for view in facets},
+            "hits": [
+                {
+                    "id": view.hit.id,
+                    "kind": view.hit.kind,
+                    "name": view.hit.name,
+                    "status": view.hit.status,
+                    "printed_value": view.hit.printed_value,
+                    "unit": view.hit.unit,
+                    "doubt": list(view.hit.doubts),
+                    "url": self._url(view.hit.id),
+                    "found_in": view.found_in and {"field": view.found_in.field, "text": view.found_in.text},
+                }
+                for view in hits
+            ],
+        }
+
+    def _page(self, index: SearchIndex, found: Found, hits: list[HitView], facets: list[FacetView]) -> str:
+        selection = found.selection
+        return render_page(
+            "search.html",
+            self._release,
+            path=_PATH,
+            found=found,
+            selection=selection,
+            hits=hits,
+            facets=facets,
+            sorts=[(sort, selection.url(_PATH, sort=sort)) for sort in SORTS],
+            without_doubt=selection.url(_PATH, {**selection.filters, "doubt": (NONE,)}) if found.doubtful else None,
+            only_text=address(_PATH, {}, q=selection.text),
+            help=self._help(index, found) if not found.total else None,
+            **page_links(selection, found, _PATH),
+        )
+
+    def _help(self, index: SearchIndex, found: Found) -> dict[str, Any]:
+        """What may be tried where nothing is found: each word by itself, and words that are spelt nearly alike."""
+        selection = found.selection
+        words = []
+        for part in found.parts:
+            count = index.holding(part)
+            near = index.nearest(part.tokens[0]) if not count and len(part.tokens) == 1 else []
+            near_urls = [(word, Selection(selection.text.replace(part.shown, word)).url(_PATH)) for word in near]
+            words.append((part.shown, count, Selection(part.shown).url(_PATH), near_urls))
+        return {"words": words, "has_words": bool(found.parts) or not selection.text}
+
+
+def page_links(selection: Selection, found: Found, path: str) -> dict[str, Any]:
+    """The addresses that a page of a list needs: the pages beside it, and the same as data."""
+    number = selection.page
+    return {
+        "first": (number - 1) * 25 + 1,
+        "last": min(number * 25, found.total),
+        "previous": selection.url(path, page=min(number - 1, found.pages)) if number > 1 else None,
+        "following": selection.url(path, page=number + 1) if _has_next(found) else None,
+        "as_json": selection.url(f"{path}.json", page=number),
+        "as_csv": selection.url(f"{path}.csv"),
+    }
+
+
+def _has_next(found: Found) -> bool:
+    return found.selection.page < found.pages
+
+
+def _value(base: str, value: Any) -> dict[str, Any]:
+    return {
+        "value": value.value,
+        "label": value.label,
+        "records": value.records,
+        "chosen": value.is_chosen,
+        "url": base + value.url,
+    }

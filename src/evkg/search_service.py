@@ -1,0 +1,123 @@
+"""The index of a search while a server runs: found beside the release, or made by a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import Final
+
+from evkg.errors import ReleaseError
+from evkg.problem import RequestError
+from evkg.release import Release
+from evkg.search_build import INDEX, has_full_text, index_key
+from evkg.search_index import SearchIndex
+
+#: After how many seconds a client may ask again while the index is being made.
+RETRY_SECONDS: Final = 3
+_log = logging.getLogger(__name__)
+
+
+class SearchService:
+    """Gives the index of a release. It is made once, beside the server's own work, which never waits for it.
+
+    It is kept in the folder of the release where that can be written, otherwise in a temporary folder.
+    """
+
+    def __init__(self, release: Release) -> None:
+        self._release = release
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._process: subprocess.Popen[str] | None = None
+        self._folder: Path | None = None  # a temporary one
+        self._index: SearchIndex | None = None
+        self._is_stopped = False
+        #: Why there is no index and will be none; in words for those who ask.
+        self.trouble: str | None = None
+
+    def start(self) -> None:
+        """Begin to find or make the index; at once back, and nothing if it has begun."""
+        with self._lock:
+            if self._thread is None and not self._is_stopped:
+                self._thread = threading.Thread(target=self._run, name="search index", daemon=True)
+                self._thread.start()
+
+    def stop(self) -> None:
+        """End what still runs, and remove what is not to be kept."""
+        with self._lock:
+            self._is_stopped = True
+            process, thread = self._process, self._thread
+        if process is not None:
+            with contextlib.suppress(OSError):
+                process.kill()
+        if thread is not None:
+            thread.join()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    @property
+    def ready(self) -> SearchIndex | None:
+        """The index, if it is there already; asking for it begins to make it."""
+        self.start()
+        return self._index
+
+    def get(self) -> SearchIndex:
+        """The index.
+
+        Raises: RequestError: 503, it is still being made (with Retry-After), or cannot be made.
+        """
+        index = self.ready
+        if index is not None:
+            return index
+        if self.trouble is not None:
+            raise RequestError(503, self.trouble)
+        message = "The index of the search is being made; everything else is there. Try again in a moment."
+        raise RequestError(503, message, {"Retry-After": str(RETRY_SECONDS)})
+
+    def _run(self) -> None:
+        try:
+            self._index = self._find_or_make()
+        except (ReleaseError, OSError) as error:
+            if not self._is_stopped:
+                _log.error("There is no search: %s", error)
+                self.trouble = self.trouble or "The index of the search could not be made, so nothing can be searched."
+
+    def _find_or_make(self) -> SearchIndex:
+        if not has_full_text():
+            self.trouble = "This server cannot search: the SQLite of its Python has no full-text search (FTS5)."
+            raise ReleaseError(self.trouble)
+        file, key = self._release.folder / INDEX, index_key(self._release)
+        if file.is_file():
+            with contextlib.suppress(ReleaseError):
+                index = SearchIndex(file)
+                if index.key == key:
+                    return index
+        if not os.access(self._release.folder, os.W_OK):
+            self._folder = Path(tempfile.mkdtemp(prefix="evkg-search-"))
+            file = self._folder / INDEX
+        self._make(file)
+        return SearchIndex(file)
+
+    def _make(self, file: Path) -> None:
+        # -P: nothing is imported from the folder in which the server happens to run.
+        command = [sys.executable, "-P", "-m", "evkg.search_build", str(self._release.folder), str(file)]
+        with self._lock:
+            if self._is_stopped:
+                raise ReleaseError("The server is being stopped.")
+            pipe = subprocess.PIPE
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=pipe, text=True
+            )
+            self._process = process
+        try:
+            _, said = process.communicate()
+        finally:
+            file.with_name(f"{file.name}.{process.pid}.part").unlink(missing_ok=True)  # of one that was killed
+        if process.returncode != 0:
+            raise ReleaseError(said.strip() or f"its process ended with status {process.returncode}")
