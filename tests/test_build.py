@@ -244,9 +244,9 @@ from evkg import pool
 from evkg.build import build_release
 started = []
 real = pool._Pool
-def counted(worker, count):
+def counted(portions, worker, count):
     started.append(count)
-    return real(worker, count)
+    return real(portions, worker, count)
 pool._Pool = counted
 for jobs in map(int, sys.argv[3:]):
     at = datetime(2026, 11, 1, tzinfo=UTC)

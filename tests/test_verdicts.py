@@ -158,6 +158,17 @@ def test_it_is_kept_where_users_keep_what_can_be_made_again(tmp_path: Path, monk
     assert verdict_file(SEED) != verdict_file(tmp_path)
 
 
+def test_a_number_that_is_no_text_is_remembered_as_it_is_told(tmp_path: Path) -> None:
+    file = write_records(tmp_path / "r.jsonl", record("r", "result"))
+    text = file.read_text(encoding="utf-8")
+    file.write_text(
+        text.replace('"attributes":{', '"attributes":{"metric":"accuracy","numeric_value":1e3', 1), encoding="utf-8"
+    )
+    first = assert_as_fresh(file, tmp_path / "v")
+    assert "1e3" in {finding.value for finding in first.findings}
+    assert_as_fresh(file, tmp_path / "v")
+
+
 def test_a_repeated_id_of_another_kind_does_not_lend_its_class_to_others(tmp_path: Path) -> None:
     """Wherever it stands: r-2 cites a model, since the first record of the id is one."""
     first, second = record("r-1", "model"), record("r-1", "source")
@@ -176,11 +187,24 @@ def test_a_repeated_id_of_another_kind_does_not_lend_its_class_to_others(tmp_pat
 _STATUSES = ("discovered", "source_checked", "superseded", "excluded", "disputed", "Excluded")
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=6, derandomize=True, deadline=None)
 @given(st.integers(0, 10**9))
 def test_after_any_edits_a_check_says_what_a_fresh_one_says(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
+    _edit(tmp_path_factory, seed)
+
+
+@pytest.mark.long
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(st.integers(0, 10**9))
+def test_after_any_of_many_edits_a_check_says_what_a_fresh_one_says(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    _edit(tmp_path_factory, seed)
+
+
+def _edit(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     folder = tmp_path_factory.mktemp("edits")
     chance = random.Random(seed)
     kinds = ("model", "source", "result", "evaluation", "dataset", "claim")

@@ -267,7 +267,11 @@ def _units(dataset: Dataset, batches: list[Batch]) -> Iterator[tuple[list[Outcom
 
 
 def _plain(outcome: Outcome, line: int) -> tuple[Any, ...]:
-    facts = [(f.about, f.key, f.values, f.line - line, f.field, f.shown) for f in outcome.facts]
+    # Numbers of JSON are texts of a kind of their own, which this form does not know.
+    facts = [
+        (f.about, str(f.key), tuple(map(str, f.values)), f.line - line, f.field, f.shown and str(f.shown))
+        for f in outcome.facts
+    ]
     return (
         outcome.record_id,
         outcome.kind,
@@ -281,13 +285,13 @@ def _plain(outcome: Outcome, line: int) -> tuple[Any, ...]:
 
 
 def _whole(f: Finding) -> tuple[Any, ...]:
-    return (f.severity, f.rule, f.message, f.record, f.field, f.file, f.line, f.column, f.value, f.fix)
+    return (*f[:8], f.value and str(f.value), f.fix)
 
 
 def _plain_finding(f: Finding, line: int) -> tuple[Any, ...]:
     # The same text is the same object: then the file holds it once, and it is made once when that is read.
     said = (intern(f.severity), intern(f.rule), intern(f.message), f.record, f.field and intern(f.field))
-    return (*said, (f.line or 0) - line, f.column, f.value, f.fix and intern(f.fix))
+    return (*said, (f.line or 0) - line, f.column, f.value and str(f.value), f.fix and intern(f.fix))
 
 
 def _restore(verdict: Any, unit: Unit, name: str, batch: Batch) -> None:
