@@ -11,6 +11,8 @@ const answer = document.querySelector("#answer");
 const status = document.querySelector("#status");
 /** As long as an address may be that is kept and shared (characters). */
 const MOST_ADDRESS = 8000;
+/** Yasqe's mode for SPARQL 1.1, in which the prefixes of evkg need no declaration. */
+const MODE = "evkg-sparql";
 let yasqe;
 let running;
 
@@ -160,12 +162,24 @@ fetch(form.dataset.terms, { headers: { Accept: "application/json" } })
   .catch(() => ({ prefixes: {}, classes: [], properties: [] }))
   .then((terms) => {
     const own = completers(terms);
+    // The server knows its prefixes without their being declared: what runs must not be marked as an error.
+    Yasqe.defineMode(MODE, (config) => {
+      const mode = Yasqe.getMode(config, "sparql11");
+      return {
+        ...mode,
+        startState: () => {
+          const state = mode.startState();
+          return { ...state, prefixes: { ...terms.prefixes, ...state.prefixes } };
+        },
+      };
+    });
     for (const completer of own) Yasqe.registerAutocompleter(completer, false);
     const keys = { ...Yasqe.defaults.extraKeys, "Ctrl-Enter": run, "Cmd-Enter": run, "Ctrl-S": false };
     // Tab leaves the editor, as it leaves any field: who uses the keyboard alone must be able to go on.
     const extraKeys = { ...keys, Tab: false, "Shift-Tab": false };
     area.hidden = true;
     yasqe = new Yasqe(form.querySelector(".editor"), {
+      mode: MODE,
       value: area.value,
       autocompleters: [...own.map((completer) => completer.name), "variables"],
       persistenceId: null,

@@ -455,6 +455,47 @@ def test_a_process_that_was_killed_is_started_again(renderer: ChartRenderer) -> 
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
     assert renderer.draw(small()) == expected
+    assert process.stdin is not None
+    assert process.stdin.closed
+
+
+def test_a_process_that_was_killed_leaves_nothing_behind() -> None:
+    renderer = ChartRenderer()
+    renderer.draw(small())
+    process = renderer._process
+    assert process is not None
+    os.kill(process.pid, signal.SIGKILL)
+    end = time.monotonic() + 20
+    while Path(f"/proc/{process.pid}").exists():  # until somebody has waited for it
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    renderer.close()
+    with pytest.raises(WorkersBusyError, match="being stopped"):
+        renderer.draw(small())
+
+
+def test_closing_ends_what_is_being_drawn() -> None:
+    renderer = ChartRenderer()
+    renderer.draw(small())
+    process = renderer._process
+    assert process is not None
+    os.kill(process.pid, signal.SIGSTOP)  # it will never answer
+    failures: list[Exception] = []
+
+    def draw() -> None:
+        try:
+            renderer.draw(small())
+        except WorkersBusyError as error:
+            failures.append(error)
+
+    thread = Thread(target=draw)
+    thread.start()
+    while not renderer._drawing.locked():
+        time.sleep(0.01)
+    begun = time.monotonic()
+    renderer.close()
+    thread.join()
+    assert (len(failures), time.monotonic() - begun < 5, process.poll()) == (1, True, -signal.SIGKILL)
 
 
 def test_what_cannot_be_drawn_is_an_error_and_the_next_is_drawn(renderer: ChartRenderer) -> None:

@@ -207,6 +207,29 @@ def test_a_saved_question_comes_into_the_editor(editor_at: Open) -> None:
     assert column(page, 3) == ["5.6"]
 
 
+def mistakes(page: Any) -> int:
+    """How many signs of errors the editor shows beside its lines."""
+    count: int = page.locator(".parseErrorIcon").count()
+    return count
+
+
+def test_what_the_server_answers_is_not_marked_as_an_error(editor_at: Open) -> None:
+    page = editor_at()
+    assert "PREFIX" not in written(page)
+    assert "evkg:" in written(page)
+    assert mistakes(page) == 0
+    for good in ("ASK { ?s evkg:printedValue '5.6' }", "PREFIX my: <urn:my:> ASK { ?s my:p ?o ; rdfs:label ?l }"):
+        write(page, good)
+        assert mistakes(page) == 0, good
+    for bad in ("ASK { ?s evgk:printedValue '5.6' }", "ASK { ?s evkg:printedValue ?v ?w }", "ASK { ?s my:p ?o }"):
+        write(page, bad)
+        assert mistakes(page) == 1, bad
+    page.locator("#examples summary", has_text="Memory and speed").click()
+    page.get_by_role("link", name="Inference within a memory budget").click()
+    page.locator("#status", has_text="in the editor").wait_for()
+    assert mistakes(page) == 0
+
+
 @pytest.mark.parametrize(
     ("before", "after", "hint"),
     [

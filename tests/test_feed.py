@@ -90,7 +90,7 @@ def test_days_stand_at_midnight_and_what_is_no_day_is_left_out(tmp_path: Path) -
         found = entries(client, "/feed.atom")[1:]
     assert [(title, date) for title, date, _ in found] == [
         ("Retrieved: s3", "2026-03-02T04:30:00Z"),
-        ("Retrieved: A & <b> ", "2026-03-01T00:00:00Z"),
+        ("Retrieved: A & <b> \\x1f", "2026-03-01T00:00:00Z"),
     ]
     assert found[1][2] == "The record of this source states that it was retrieved on 2026-03-01."
 
@@ -136,6 +136,6 @@ def test_robots_are_told_where_no_end_is(client: Client) -> None:
     assert response.headers["content-type"] == "text/plain; charset=utf-8"
     lines = response.text.splitlines()
     assert lines[0] == "User-agent: *"
-    assert "Disallow: /search" in lines
-    assert "Disallow: /sparql" in lines
+    assert "Disallow: /evkg/search" in lines
+    assert "Disallow: /evkg/sparql" in lines
     assert lines[-1] == f"Sitemap: {PUBLIC}/sitemap.xml"

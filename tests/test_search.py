@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from evkg.errors import QueryLimitError, ReleaseError, UsageError
 from evkg.facet import NONE
 from evkg.manifest import read_manifest
+from evkg.problem import RequestError
 from evkg.release import Release
 from evkg.search import Search, Selection, read_selection
 from evkg.search_build import INDEX, build_index, index_key
@@ -258,8 +259,36 @@ def test_counts_are_those_of_the_records(client: Client, release: Release) -> No
     assert {one["value"]: one["records"] for one in facets["status"]} == Counter(str(r.data["status"]) for r in records)
     areas = Counter(area for r in records for area in r.data["facets"].get("areas", []))  # type: ignore[union-attr]
     assert {one["value"]: one["records"] for one in facets["area"]} == areas
-    cited = Counter(str(s) for r in records for s in {*r.data["source_ids"], *([r.id] if r.kind == "source" else [])})  # type: ignore[misc]
+    cited = Counter(str(s) for r in records for s in {*r.data["source_ids"]} - {r.id})  # type: ignore[misc]
     assert {one["value"]: one["records"] for one in facets["source"]} == cited
+
+
+def test_a_result_is_told_with_what_was_tested_and_on_what(client: Client) -> None:
+    result = "saadat-fellay-20261015-result-nt-2-5b-quantization-memory-4bit"
+    hit = next(one for one in searched(client, q="5.6")["hits"] if one["id"] == result)
+    system, data = (
+        "NT 2.5B, 4-bit weights for embedding inference (Saadat and Fellay 2026)",
+        "Synthetic uniform random DNA sequences, seed 42 (Saadat and Fellay 2026)",
+    )
+    assert (hit["system"], hit["dataset"]) == ([system], [data])
+    row = next(row for row in csv.DictReader(io.StringIO(client("/search.csv?q=5.6").text)) if row["id"] == result)
+    assert (row["system"], row["dataset"]) == (system, data)
+    assert f"of <bdi>{system}</bdi>" in client("/search?q=5.6", "text/html").text
+    title = client(f"/id/{result}", "text/html").text.split("<title>")[1].split("</title>")[0]
+    assert f"of {system} on {data}" in title
+
+
+def test_the_page_shows_every_facet_that_json_has_a_count_for(client: Client) -> None:
+    document = client("/search.json?q=memory").json()
+    html = client("/search?q=memory", "text/html").text
+    labels = {"kind": "Kind", "metric": "Metric", "area": "Area", "origin": "Evidence origin"}
+    for name, label in labels.items():
+        assert document["facets"][name], name
+        assert f"<h3>{label}</h3>" in html
+
+
+def test_a_page_without_hits_has_the_whole_width(client: Client) -> None:
+    assert '<div class="found alone">' in client("/search?q=nosuchword", "text/html").text
 
 
 def test_several_values_of_a_facet_are_alternatives_and_facets_narrow_each_other(client: Client) -> None:
@@ -270,9 +299,10 @@ def test_several_values_of_a_facet_are_alternatives_and_facets_narrow_each_other
         "saadat-fellay-20261015-source-paper",
         "model-execution-20261011-source-aspidova2026",
     }
-    unknown = searched(client, kind="no-such-kind")
-    assert unknown["total"] == 0
-    assert [one["value"] for one in unknown["facets"]["kind"] if one["chosen"]] == ["no-such-kind"]
+    # Nothing has this value, but it could be: a choice of nothing, that can be taken back.
+    nothing = searched(client, kind="service")
+    assert nothing["total"] == 0
+    assert [one["value"] for one in nothing["facets"]["kind"] if one["chosen"]] == ["service"]
 
 
 def test_page_json_and_csv_hold_the_same(client: Client) -> None:
@@ -409,6 +439,75 @@ def test_an_index_is_used_again_and_made_again_when_it_is_another_ones_or_damage
     other.stop()
 
 
+def test_an_index_that_turns_out_to_be_damaged_is_made_again(tmp_path: Path) -> None:
+    release = build_draft(SEED, tmp_path / "out")
+    build_index(release, release.folder / INDEX)
+    file = release.folder / INDEX
+    with sqlite3.connect(file) as connection:
+        pages = connection.execute("SELECT rootpage FROM sqlite_master WHERE name IN ('records', 'words_data')")
+        roots = [page for (page,) in pages]
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    with file.open("r+b") as stream:
+        for root in roots:
+            stream.seek((root - 1) * size)
+            stream.write(b"\xff" * size)
+    for client in served(release, PUBLIC):
+        statuses = []
+        for _ in range(600):
+            answer = client("/search.json?q=gena")
+            statuses.append(answer.status_code)
+            if answer.status_code == 200:
+                break
+            assert (answer.status_code, answer.headers["retry-after"]) == (503, "3")
+            assert "being made" in answer.json()["detail"]
+            time.sleep(0.05)
+        assert (statuses[0], statuses[-1]) == (503, 200)
+        assert answer.json()["total"] > 0
+        assert client("/search?q=gena").status_code == 200
+    with sqlite3.connect(file) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def killed(service: SearchService, times: int, done: set[int]) -> None:
+    """Kill what makes the index, so many times."""
+    end = time.monotonic() + 60
+    while len(done) < times and time.monotonic() < end:
+        process = service._process
+        if process is not None and process.pid not in done:
+            done.add(process.pid)
+            process.kill()
+        time.sleep(0.005)
+
+
+def test_an_index_whose_making_was_killed_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evkg.search_service.PAUSE_SECONDS", 0.3)
+    release = build_draft(SEED, tmp_path / "out")
+    service = SearchService(release)
+    done: set[int] = set()
+    service.start()
+    killed(service, 2, done)
+    with pytest.raises(RequestError) as error:
+        service.get()
+    assert error.value.headers == {"Retry-After": "3"}
+    assert (len(done), wait(service).count) == (2, 49)
+    service.stop()
+
+
+def test_an_index_whose_making_is_always_killed_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evkg.search_service.PAUSE_SECONDS", 0.1)
+    release = build_draft(SEED, tmp_path / "out")
+    service = SearchService(release)
+    done: set[int] = set()
+    service.start()
+    killed(service, 3, done)
+    assert service._thread is not None
+    service._thread.join(30)
+    assert (len(done), service.is_being_made, service.trouble is not None) == (3, False, True)
+    with pytest.raises(RequestError, match="could not be made"):
+        service.get()
+    assert not list(release.folder.glob("search*"))
+
+
 def test_where_the_release_cannot_be_written_the_index_is_kept_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -524,7 +623,7 @@ def test_results_are_a_table_a_document_and_a_page(client: Client) -> None:
     assert "6 evaluations · 6 results" in html
     assert "Different protocols are not a single leaderboard" in html
     assert all(f'class="value">{row["printed_value"]}</a>' in html for row in rows)
-    none = client("/results?metric=peak-memory&metric=x&origin=none", "text/html").text
+    none = client("/results?metric=peak-memory&origin=none", "text/html").text
     assert "No result fits all of these filters" in none
 
 

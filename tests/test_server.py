@@ -459,7 +459,8 @@ def test_a_release_that_is_gone_is_said_everywhere(release: Release, tmp_path: P
     client = Client(make_app(Release(folder), public_url=PUBLIC))
     assert client("/health").status_code == 200
     shutil.rmtree(folder)
-    for url in (f"/id/{RESULT}", "/sparql?query=ASK{}", "/health"):
+    pages = ("/", "/validation", "/ontology", "/sitemap.xml", "/openapi.json", "/shapes", "/compare", "/evidence")
+    for url in (*pages, f"/id/{RESULT}", "/sparql?query=ASK{}", "/health"):
         answer = client(url)
         assert (url, answer.status_code) == (url, 503)
         assert "cannot read its release" in answer.json()["detail"]
@@ -495,7 +496,7 @@ def test_an_address_that_is_another_record_s_is_not_claimed(release: Release) ->
     index: Any = shadowed._index
     index[f"{RESULT}.ttl"] = index[RESULT]  # an id that ends like a suffix
     client = Client(make_app(shadowed, public_url=PUBLIC))
-    assert client(f"/id/{RESULT}", "text/turtle").headers["content-location"] == f"/evkg/id/{RESULT}"
+    assert client(f"/id/{RESULT}", "text/turtle").headers["content-location"] == f"/evkg/id/{RESULT}?form=ttl"
     assert client(f"/id/{RESULT}", "application/n-triples").headers["content-location"] == f"/evkg/id/{RESULT}.nt"
     client.close()
 

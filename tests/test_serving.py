@@ -24,7 +24,7 @@ import pyoxigraph as ox
 import pytest
 
 from evkg.build import build_release
-from tests.conftest import SEED
+from tests.conftest import ROOT, SEED
 
 #: 1000 x 1000 rows, and a query that no machine finishes.
 MILLION = "SELECT ?s ?t { ?s <urn:p> ?o . ?t <urn:p> ?u }"
@@ -40,6 +40,8 @@ def children(process: int) -> list[int]:
 class Server:
     process: subprocess.Popen[str]
     address: str
+    metrics: str = ""
+    greeting: str = ""
 
     @property
     def port(self) -> int:
@@ -62,7 +64,7 @@ class Server:
         return int(words[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def metric(self, name: str) -> float:
-        text = httpx.get(f"{self.address}/metrics", timeout=30).text
+        text = httpx.get(self.metrics, timeout=30).text
         found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
         assert found is not None, text
         return float(found[1])
@@ -70,13 +72,15 @@ class Server:
 
 @contextmanager
 def server(*options: str) -> Iterator[Server]:
-    command = [sys.executable, "-m", "evkg.cli", "serve", "--port", "0", *options]
+    command = [sys.executable, "-m", "evkg.cli", "serve", "--port", "0", "--metrics", "0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None
             greeting = process.stderr.readline()
             assert " at http" in greeting, greeting + process.stderr.read()
-            yield Server(process, greeting.rpartition(" at ")[2].partition("/ until")[0])
+            metrics = process.stderr.readline()
+            address = greeting.rpartition(" at ")[2].partition("/ until")[0]
+            yield Server(process, address, metrics.rpartition(" at ")[2].strip(), greeting)
         finally:
             process.kill()
 
@@ -140,8 +144,9 @@ def test_a_million_rows_begin_at_once_and_the_server_stays_small(folder: Path, c
 
 @pytest.mark.parametrize("accept", ["text/csv", "application/sparql-results+json"])
 @pytest.mark.parametrize("option", ["--rows=300000", "--bytes=9MiB"])
-def test_an_answer_that_is_cut_never_ends(folder: Path, accept: str, option: str) -> None:
-    with server("--store", str(folder), option) as served:
+def test_an_answer_that_is_cut_never_ends(folder: Path, tmp_path: Path, accept: str, option: str) -> None:
+    log = tmp_path / "access.jsonl"
+    with server("--store", str(folder), option, "--access-log", str(log)) as served:
         with pytest.raises(httpx.RemoteProtocolError):
             httpx.get(f"{served.address}/sparql", params={"query": MILLION}, headers={"Accept": accept}, timeout=60)
         for coding in ("identity", "gzip"):
@@ -149,6 +154,10 @@ def test_an_answer_that_is_cut_never_ends(folder: Path, accept: str, option: str
                 body = b"".join(iter(lambda: connection.recv(1 << 20), b""))
                 assert not body.endswith(b"0\r\n\r\n")
         assert served.metric("evkg_answers_cut_total") == 3
+        name = option[2:].partition("=")[0]
+        assert served.metric(f'evkg_limited_total{{limit="{name}"}}') == 3
+        lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+        assert [(line["status"], line["whole"], line["limit"]) for line in lines] == [(200, False, name)] * 3
         answer = httpx.get(f"{served.address}/sparql?query=ASK%20%7B%7D")
         assert answer.json()["boolean"] is True
 
@@ -254,6 +263,7 @@ def test_the_access_log_has_a_line_for_each_request_and_no_query(folder: Path, t
         httpx.get(f"{served.address}/sparql", params={"query": "ASK { ?secret ?p ?o }"})
         log.rename(tmp_path / "old.jsonl")
         httpx.get(f"{served.address}/nowhere?secret=1")
+        until(lambda: log.exists() and log.read_text(encoding="utf-8"))  # written when the client has its answer
     lines = [json.loads(line) for line in (tmp_path / "old.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(line["status"], line["path"], line["method"]) for line in lines] == [
         (400, "/sparql", "GET"),
@@ -286,7 +296,7 @@ def test_metrics_are_what_prometheus_reads(folder: Path) -> None:
     with server("--store", str(folder)) as served:
         for _ in range(3):
             httpx.get(f"{served.address}/sparql?query=ASK%20%7B%7D")
-        answer = httpx.get(f"{served.address}/metrics")
+        answer = httpx.get(served.metrics)
         families = {family.name: family for family in text_string_to_metric_families(answer.text)}
         found = {
             tuple(s.labels.values()): s.value for s in families["evkg_requests"].samples if s.name.endswith("total")
@@ -308,6 +318,7 @@ def test_a_newer_release_takes_over_and_no_request_is_lost(tmp_path: Path) -> No
     second = Path(shutil.copytree(SEED, tmp_path / "second"))
     lost: list[object] = []
     seen: list[str] = []
+    searches: list[int] = []
     is_over = threading.Event()
     with server("--release", str(tmp_path / "build")) as served:
 
@@ -319,7 +330,13 @@ def test_a_newer_release_takes_over_and_no_request_is_lost(tmp_path: Path) -> No
                         lost.append(answer)
                     seen.append(answer.headers["etag"])
 
-        threads = [threading.Thread(target=ask) for _ in range(3)]
+        def find() -> None:
+            with httpx.Client(base_url=served.address, timeout=30) as http:
+                while not is_over.is_set():
+                    searches.append(http.get("/search.json").status_code)
+
+        until(lambda: httpx.get(f"{served.address}/search.json").status_code == 200, 60)
+        threads = [threading.Thread(target=work) for work in (ask, ask, find)]
         for thread in threads:
             thread.start()
         try:
@@ -336,7 +353,93 @@ def test_a_newer_release_takes_over_and_no_request_is_lost(tmp_path: Path) -> No
             for thread in threads:
                 thread.join()
         assert (lost, len(set(seen))) == ([], 2)
+        assert {*searches} == {200}  # the index is there before the release
         until(lambda: len(served.workers()) <= 6)
+        assert served.process.stderr is not None
+        told = rf"\d{{4}}-\d\d-\d\dT[\d:]+\+00:00 release {newer.release.id} is served now, instead of .*\n"
+        assert re.fullmatch(told, served.process.stderr.readline())
+
+
+def two_releases(folder: Path) -> tuple[Path, Path]:
+    """Two releases in a folder; the second is the current one."""
+    built = []
+    for data, options in ((SEED / "records" / "families.yaml", {"draft": True, "is_open": True}), (SEED, {})):
+        one = build_release(data, folder, **options).release  # type: ignore[arg-type]
+        assert one is not None
+        built.append(one.folder)
+    return built[0], built[1]
+
+
+def point(folder: Path, release: Path) -> None:
+    """Make a release the current one, as `ln -sfn` does."""
+    link = folder / "next"
+    link.symlink_to(release.name)
+    link.replace(folder / "current")
+
+
+def descendants(process: int) -> list[str]:
+    """The commands of all processes below one; of those that are dead, nothing but their state."""
+    found = []
+    # Each thread has those that it started.
+    tasks = Path(f"/proc/{process}/task").glob("*/children")
+    for child in [int(word) for task in tasks for word in task.read_text(encoding="ascii").split()]:
+        state = Path(f"/proc/{child}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+        found.append("dead" if state == "Z" else Path(f"/proc/{child}/cmdline").read_text(encoding="utf-8"))
+        found += descendants(child)
+    return found
+
+
+def test_what_is_no_longer_served_leaves_nothing_behind(tmp_path: Path) -> None:
+    folder = tmp_path / "build"
+    releases = two_releases(folder)
+    with server("--release", str(folder)) as served, httpx.Client(base_url=served.address, timeout=60) as http:
+
+        def visit() -> tuple[int, int]:
+            record = http.get("/search.json").json()["hits"][0]["id"]
+            for path in (f"/id/{record}/provenance.svg", f"/id/{record}", "/compare", "/search?q=a", "/validation"):
+                assert http.get(path).status_code == 200, path
+            counts = (0, 0)
+            end = time.monotonic() + 30
+            while time.monotonic() < end:
+                processes = descendants(served.process.pid)
+                assert "dead" not in processes or time.monotonic() < end - 1
+                charts = sum("evkg.chart_process" in process for process in processes)
+                counts = (charts, len(os.listdir(f"/proc/{served.process.pid}/fd")))  # noqa: PTH208 - a count
+                if counts[0] == 1 and (not numbers or counts[1] <= numbers[0][1] + 4):
+                    break
+                time.sleep(0.1)
+            return counts
+
+        numbers: list[tuple[int, int]] = []
+        until(lambda: http.get("/search.json").status_code == 200, 60)
+        for number in range(6):
+            if number:
+                release = releases[(number + 1) % 2]
+                point(folder, release)
+                until(lambda name=release.name: http.get("/health").json()["release"] == name, 60)
+            numbers.append(visit())
+        assert [charts for charts, _ in numbers] == [1] * 6, numbers
+        assert max(files for _, files in numbers) <= numbers[0][1] + 4, numbers
+
+
+def test_a_release_that_is_cut_does_not_take_over_until_it_is_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "build"
+    cut, current = two_releases(folder)
+    records = (cut / "records.jsonl").read_bytes()
+    (cut / "records.jsonl").write_bytes(records[:-10])
+    with server("--release", str(folder)) as served, httpx.Client(base_url=served.address, timeout=60) as http:
+        point(folder, cut)
+        assert served.process.stderr is not None
+        said = served.process.stderr.readline()
+        assert "what was there before stays" in said
+        assert f"records.jsonl has {len(records) - 10} bytes; the release was made with {len(records)}." in said
+        assert http.get("/health").json()["release"] == current.name
+        (cut / "records.jsonl").write_bytes(records)
+        until(lambda: http.get("/health").json()["release"] == cut.name, 60)
+    (cut / "records.jsonl").write_bytes(records[:100])
+    command = [sys.executable, "-m", "evkg.cli", "serve", "--port", "0", "--release", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("\n"), "has 100 bytes" in done.stderr) == (2, 1, True), done.stderr
 
 
 def test_a_path_prefix_is_understood_with_and_without_a_proxy_that_strips_it(folder: Path) -> None:
@@ -360,10 +463,8 @@ http {{
   uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
   server {{
     listen 127.0.0.1:{port};
-    location /data/ {{
-      proxy_pass {address}/; proxy_http_version 1.1; proxy_buffering off; proxy_set_header Connection "";
-      proxy_set_header X-Forwarded-For $remote_addr;
-    }}
+    {documented}
+    location /stripped/ {{ proxy_pass {address}/; }}
     location /old/ {{ proxy_pass {address}/; proxy_http_version 1.0; }}
   }}
 }}
@@ -374,10 +475,15 @@ http {{
 def test_behind_nginx_answers_are_whole_or_visibly_cut(folder: Path, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    public = f"http://127.0.0.1:{port}/data"
+    public = f"http://127.0.0.1:{port}/evkg"
+    (shown,) = re.findall(
+        r"^```nginx\n(.*?)^```$", (ROOT / "docs/deploy.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
     with server("--store", str(folder), "--public-url", public, "--rows", "500000") as served:
         config = tmp_path / "nginx.conf"
-        config.write_text(NGINX.format(folder=tmp_path, port=port, address=served.address), encoding="utf-8")
+        documented = shown.replace("http://127.0.0.1:8000", served.address)
+        text = NGINX.format(folder=tmp_path, port=port, address=served.address, documented=documented)
+        config.write_text(text, encoding="utf-8")
         with subprocess.Popen(["nginx", "-c", str(config), "-e", str(tmp_path / "error.log")]) as nginx:
             try:
                 until(lambda: is_open(port))
@@ -388,8 +494,16 @@ def test_behind_nginx_answers_are_whole_or_visibly_cut(folder: Path, tmp_path: P
                     assert answer.text.count("\n") == 400_001
                     with pytest.raises(httpx.RemoteProtocolError):
                         http.get(f"{public}/sparql", params={"query": MILLION}, headers=csv)
-                    old = http.get(public.replace("/data", "/old/sparql"), params={"query": MILLION}, headers=csv)
+                    old = http.get(public.replace("/evkg", "/old/sparql"), params={"query": MILLION}, headers=csv)
                     assert (old.status_code, old.json()["limit"]) == (503, "rows")
+                    # Each page has one address, and the numbers of the server none.
+                    assert http.get(f"{public}/health").status_code == 200
+                    assert http.get(f"{public}/evkg/health").status_code == 404
+                    root = public.removesuffix("/evkg")
+                    for way in ("", "/evkg", "/evkg/evkg", "/evkg/evkg/evkg", "/evkg/", "/evkg/.", "/stripped/evkg"):
+                        for name in ("metrics", "%6detrics", "metrics/"):
+                            assert http.get(f"{root}{way}/{name}").status_code == 404, way
+                    assert "evkg_requests_total" in http.get(served.metrics).text
             finally:
                 nginx.terminate()
                 nginx.wait(20)
@@ -418,3 +532,31 @@ def test_limits_that_cannot_work_are_one_clear_line(folder: Path) -> None:
         command = [sys.executable, "-m", "evkg.cli", "serve", "--store", str(folder), "--port", "0", *options]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         assert (done.returncode, done.stderr.count("\n"), words in done.stderr) == (2, 1, True), done.stderr
+
+
+def test_who_listens_everywhere_is_told_that_links_need_an_address(folder: Path) -> None:
+    command = [sys.executable, "-m", "evkg.cli", "serve", "--store", str(folder), "--port", "0", "--host", "0.0.0.0"]  # noqa: S104
+    for more, count in (([], 1), (["--public-url", "https://example.org"], 0)):
+        with subprocess.Popen([*command, *more], stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr is not None
+            assert "until Ctrl-C" in process.stderr.readline()
+            process.send_signal(signal.SIGTERM)
+            rest = process.stderr.read()
+        warned = re.findall(
+            r"^evkg: warning: links name http://0\.0\.0\.0:\d+, which .* --public-url URL\.$", rest, re.M
+        )
+        assert (len(warned), rest.count("\n")) == (count, count)
+
+
+def test_metrics_are_at_no_public_path(folder: Path) -> None:
+    command = [sys.executable, "-m", "evkg.cli", "serve", "--store", str(folder), "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            address = process.stderr.readline().rpartition(" at ")[2].partition("/ until")[0]
+            assert httpx.get(f"{address}/metrics").status_code == 404
+        finally:
+            process.kill()
+    with server("--store", str(folder)) as served:
+        assert httpx.get(f"{served.address}/metrics", headers={"Host": served.metrics.split("/")[2]}).status_code == 404
+        assert httpx.get(served.metrics.replace("/metrics", "/sparql?query=ASK%7B%7D")).status_code == 404

@@ -8,6 +8,7 @@ import os
 import select
 import subprocess
 import sys
+import threading
 import time
 import weakref
 from collections import OrderedDict
@@ -47,6 +48,8 @@ class ChartRenderer:
         self._drawing = Lock()
         self._room = BoundedSemaphore(WAITING)
         self._process: subprocess.Popen[bytes] | None = None
+        self._end: weakref.finalize[..., ChartRenderer] | None = None
+        self._is_closed = False
 
     def svg(self, key: tuple[str, ...], make: Callable[[], Chart]) -> bytes:
         """The SVG of the chart of a key, drawn if it is not kept; `make` must give the same chart each time.
@@ -88,28 +91,40 @@ class ChartRenderer:
         return finish(chart, raw.decode())
 
     def close(self) -> None:
-        """End the process."""
-        process, self._process = self._process, None
+        """End the process; there will be no other. What is being drawn fails at once."""
+        self._is_closed = True
+        process = self._process
         if process is not None:
-            _end(process)
+            process.kill()
+        with self._drawing:
+            self._drop()
+
+    def _drop(self) -> None:
+        """End the process and close its pipes; the next chart gets a new one."""
+        end, self._end, self._process = self._end, None, None
+        if end is not None:
+            end()
 
     def _ask(self, spec: bytes) -> bytes:
         for is_first in (True, False):  # one that ended in between is started again, once
             process = self._process
             if process is None or process.poll() is not None:
+                self._drop()
                 process = self._start()
             try:
                 return self._exchange(process, spec)
             except OSError as error:
-                self.close()
+                self._drop()
                 if not is_first:
                     raise ChartError("The process that draws pictures cannot be started.") from error
             except BaseException:
-                self.close()
+                self._drop()
                 raise
         return b""
 
     def _start(self) -> subprocess.Popen[bytes]:
+        if self._is_closed:
+            raise WorkersBusyError("The server is being stopped, or serves something newer. Try again in a moment.")
         command = [sys.executable, "-P", "-m", "evkg.chart_process"]  # -P: nothing from the folder of the start
         # A session of its own: Ctrl-C at a terminal is for the server, which ends it.
         process = subprocess.Popen(
@@ -119,8 +134,9 @@ class ChartRenderer:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        weakref.finalize(self, _end, process)
-        self._process = process
+        self._end, self._process = weakref.finalize(self, _end, process), process
+        # Waited for all the time: one that is killed from outside would stay in the list of processes.
+        threading.Thread(target=process.wait, name="chart process", daemon=True).start()
         return process
 
     def _exchange(self, process: subprocess.Popen[bytes], spec: bytes) -> bytes:

@@ -88,6 +88,8 @@ class Envelope:
         if self.prefix != "/" and scope["path"].startswith(self.prefix):
             path, raw = scope["path"], scope.get("raw_path") or b""
             scope = {**scope, "path": path[len(self.prefix) - 1 :], "raw_path": raw[len(self.prefix) - 1 :]}
+        elif self.prefix != "/" and scope["path"] == self.prefix[:-1]:
+            scope = {**scope, "path": "/", "raw_path": b"/"}  # the prefix as it is written, without a slash
         PREFIX.set(self.prefix.removesuffix("/"))
         client = scope.get("client")
         exchange = Exchange(scope["method"], scope["path"], client[0] if client else "")
@@ -96,6 +98,8 @@ class Envelope:
             await self._respond(scope, receive, send, exchange)
         finally:
             if self.observe is not None:
+                # What began with status 200 and was cut later has its limit in the notes, not in a header.
+                exchange.limit = exchange.limit or exchange.notes.get("limit", "")
                 exchange.seconds = perf_counter() - begun
                 self.observe(exchange)
 

@@ -21,6 +21,7 @@ from evkg.evidence_index import EvidenceIndex
 from evkg.evidence_table import TABLES
 from evkg.jsontext import Json, encode_json
 from evkg.negotiate import Variant
+from evkg.parameters import check_names
 from evkg.problem import RequestError
 from evkg.release import Release
 from evkg.service import Service
@@ -123,11 +124,11 @@ class EvidenceRoute:
 
     def _values(self, request: Request) -> dict[str, str]:
         values: dict[str, str] = {}
+        check_names(request.query_params, _PARAMETERS, "/evidence")
         for name, value in request.query_params.multi_items():
             if name in values:
                 raise RequestError(400, f"The parameter {name} is given twice.")
-            if name in _PARAMETERS:
-                values[name] = value
+            values[name] = value
         return values
 
     def _page(self, values: Mapping[str, str], selection: Selection, offset: int, limit: int) -> str:

@@ -5,6 +5,7 @@ Source: RFC 4287 (Atom).
 
 from __future__ import annotations
 
+import re
 from typing import Final
 from urllib.parse import quote, urlencode
 from xml.sax.saxutils import escape, quoteattr
@@ -15,6 +16,7 @@ from starlette.responses import Response
 
 from evkg.errors import NotFoundError
 from evkg.etag import not_modified
+from evkg.finding import printable
 from evkg.problem import RequestError
 from evkg.release import Release
 from evkg.search_index import Occurrence, SearchIndex
@@ -30,8 +32,8 @@ ABOUT: Final = (
     " only the entry of the release does."
 )
 _WORDS: Final = {"retrieved": "Retrieved", "extracted": "Extracted", "reviewed": "Reviewed"}
-#: Characters that no document of XML 1.0 can hold.
-_NO_XML: Final = {code: None for code in range(32) if code not in (9, 10, 13)} | {0xFFFE: None, 0xFFFF: None}
+#: Characters that no document of XML 1.0 can hold. Source: XML 1.0, section 2.2 (Char).
+_NO_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def add_feed(app: FastAPI, service: Service) -> None:
@@ -104,9 +106,9 @@ def _entry(base: str, one: Occurrence) -> str:
 
 
 def _text(text: str) -> str:
-    """A text that XML can hold, escaped.
+    """A text that XML can hold, escaped; control characters are written out.
 
     >>> _text("a < b \\x00")
-    'a &lt; b '
+    'a &lt; b \\\\x00'
     """
-    return escape(text.translate(_NO_XML))
+    return escape(_NO_XML.sub(lambda match: printable(match[0]), text))

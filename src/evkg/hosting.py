@@ -40,6 +40,8 @@ def add_serve_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--cache", type=_size, default=default.cache_bytes, metavar="SIZE", help=text)
     text = "write a line of JSON for each request (- for standard error)"
     sub.add_argument("--access-log", type=Path, metavar="FILE|-", help=text)
+    text = "tell Prometheus at /metrics of this address, and nowhere else (without HOST: 127.0.0.1)"
+    sub.add_argument("--metrics", type=_place, metavar="[HOST:]PORT", help=text)
     sub.add_argument("--log-queries", action="store_true", help="write the text of queries into the access log")
 
 
@@ -78,9 +80,21 @@ def serve(options: argparse.Namespace) -> int:
         limits=limits,
         default_graph=options.default_graph or "union",
         remote=options.store if is_remote else None,
-        watch=Watch(options.access_log, options.log_queries),
+        watch=Watch(options.access_log, options.log_queries, options.metrics),
     )
     return 0
+
+
+def _place(text: str) -> tuple[str, int]:
+    """A host and a port. Raises: ArgumentTypeError: it is none.
+
+    >>> _place("9100"), _place("[::1]:9100")
+    (('127.0.0.1', 9100), ('::1', 9100))
+    """
+    host, _, port = text.rpartition(":")
+    if not (port.isascii() and port.isdecimal() and len(port) <= 5):
+        raise argparse.ArgumentTypeError(f"{text!r} is no address such as 127.0.0.1:9100.")
+    return host.strip("[]") or "127.0.0.1", int(port)
 
 
 def _size(text: str) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from fastapi import FastAPI
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evkg.service import Service
 
@@ -22,7 +22,7 @@ _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 #: The first parts of paths that are told apart; everything else is `other`.
 _ROUTES: Final = frozenset(
     "sparql graph-store graph id record evidence compare questions validation search leaderboards results .well-known"
-    " health metrics openapi.json ontology shapes vocab artifact agent releases".split()
+    " health openapi.json ontology shapes vocab artifact agent releases release.nq".split()
 )
 
 
@@ -117,10 +117,21 @@ class _Services(Collector):
             yield release
 
 
-def add_metrics(app: FastAPI, metrics: Metrics) -> None:
-    """Add the route `/metrics`."""
+class MetricsPort:
+    """An application that answers `/metrics` at a port of its own, and hands on what comes in at any other.
 
-    def respond(_: Request) -> Response:
-        return Response(generate_latest(metrics.registry), headers={"Content-Type": _CONTENT_TYPE})
+    So nothing that a proxy makes of paths leads the public there. `port` is that of the socket, not what a client says.
+    """
 
-    app.router.routes.append(Route("/metrics", respond, methods=["GET"]))
+    def __init__(self, app: ASGIApp, metrics: Metrics, port: int) -> None:
+        self.app = app
+        self._port = port
+
+        def respond(_: Request) -> Response:
+            return Response(generate_latest(metrics.registry), headers={"Content-Type": _CONTENT_TYPE})
+
+        self._own = Router([Route("/metrics", respond, methods=["GET"])], redirect_slashes=False)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_own = scope["type"] == "http" and (scope.get("server") or ("", None))[1] == self._port
+        await (self._own if is_own else self.app)(scope, receive, send)

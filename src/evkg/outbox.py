@@ -117,6 +117,8 @@ class _StreamedResponse(Response):
             self._outbox.cut += 1
         except EvkgError as error:
             self._outbox.cut += 1
+            if isinstance(error, QueryLimitError) and error.limit:
+                scope.get("notes", {})["limit"] = error.limit
             if not gone.done():
                 _log.warning("An answer was cut: %s", error)
         finally:

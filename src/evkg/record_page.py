@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import quote
 
 from evkg.conditions import read_setting
@@ -25,6 +25,7 @@ from evkg.related import group_links
 from evkg.research import CAPABILITIES, check_term
 from evkg.scholarly import data_block, describe_thing
 from evkg.shapes import Shapes
+from evkg.signposting import form_path
 from evkg.technical import technical_values
 from evkg.trail import read_trail, review_words
 from evkg.view import view_record
@@ -99,7 +100,7 @@ class RecordPages:
             preview=" ".join((view.description or " · ".join(view.headline or view.trust)).split())[:_PREVIEW],
             address=address,
             canonical=f"{base}{address}",
-            formats=FORMATS,
+            formats=[(f"/id/{form_path(release, record_id, suffix)}", kind) for suffix, kind in FORMATS],
             is_excluded=is_withheld(record),
             has_profile="profile" in release.vocabulary.attributes[record.kind] and "profile" not in record.attributes,
             setting=read_setting(release, reader, item) if item else None,
@@ -157,10 +158,10 @@ class RecordPages:
         ]
 
 
-@lru_cache(maxsize=4)
 def record_pages(release: Release) -> RecordPages:
-    """The maker of the pages of a release; one for each."""
-    return RecordPages(release)
+    """The maker of the pages of a release; one for each, which goes with it."""
+    found = vars(release).get("record pages")
+    return cast("RecordPages", found or vars(release).setdefault("record pages", RecordPages(release)))
 
 
 def render_record(release: Release, record_id: str, values: Mapping[str, str] | None = None, *, base: str = "") -> str:

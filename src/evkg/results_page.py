@@ -17,12 +17,13 @@ from evkg.facet import NONE, RESULTS, Chosen, address
 from evkg.jsontext import encode_json
 from evkg.measurement_table import Row, RowReader
 from evkg.pages import render_page
+from evkg.parameters import check_names, check_values
 from evkg.problem import RequestError
 from evkg.release import Release
 from evkg.result_table import COLUMNS, read_measurement, row_cells, row_json
 from evkg.search import Found, Search, read_selection
 from evkg.search_index import SearchIndex
-from evkg.search_page import VARIANTS, describe_parameters, page_links
+from evkg.search_page import VARIANTS, describe_parameters, list_parameters, page_links
 from evkg.search_service import SearchService
 from evkg.search_view import LISTED, OPENED, SHOWN, FacetView, view_facets
 from evkg.service import Service
@@ -72,13 +73,16 @@ class ResultsRoute:
         Raises: RequestError: 400, a parameter that cannot be; 406; 503, there is no index yet.
         """
         variant = requested(request, format_name, VARIANTS, "Results", of="results")
+        pairs = read_parameters(request.scope["query_string"])
+        check_names([name for name, _ in pairs], list_parameters(RESULTS), _PATH)
         try:
-            selection = read_selection(read_parameters(request.scope["query_string"]), RESULTS)
+            selection = read_selection(pairs, RESULTS)
         except UsageError as error:
             raise RequestError(400, str(error)) from error
         index = self._index.get()
         if self._search is None or self._search.index is not index:
             self._search = Search(index, RESULTS, ("kind", "result"))
+        check_values(selection.chosen, RESULTS, self._release, lambda name, value: value in index.facets.get(name, {}))
         cached = self._service.cache_headers("results", variant.format_name, repr(selection))
         headers = {"Content-Type": variant.content_type, **cached}
         if unchanged := not_modified(request, headers):

@@ -33,7 +33,7 @@ from evkg.shapes import Shapes
 #: The name of the index in the folder of its release.
 INDEX: Final = "search.sqlite"
 #: The format of the file: raised whenever what stands in it changes.
-FORMAT: Final = 1
+FORMAT: Final = 2
 #: Names of doubts by the property that the graph holds them with.
 _DOUBTS: Final = {"openConcern": "concern", "doubtfulBasis": "basis"}
 _TABLES: Final = """

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 import time
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from evkg.errors import QueryLimitError, ReleaseError
+from evkg.facet import NONE
 from evkg.search_text import POINT, Part, fold, match_expression
 
 #: How long one look into the index may take (seconds), and how often that is seen to (steps of SQLite).
@@ -22,6 +24,8 @@ SECONDS: Final = 5.0
 _STEPS: Final = 20_000
 #: How many looks may be taken at once (count); more wait.
 _CONNECTIONS: Final = 4
+#: What SQLite says of a file that is damaged (its primary result codes).
+_DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR)
 #: The weights of the columns: id, name, printed value, other texts, names of what it is about.
 _WEIGHTS: Final = (4.0, 10.0, 6.0, 1.0, 0.5)
 
@@ -55,11 +59,15 @@ class Occurrence:
 class SearchIndex:
     """One file of `search_build`. A set of records is an integer whose bit `n` says that record `n` is in it.
 
+    Where a part of the file turns out to be damaged later, `on_damage(index)` is called, which may raise.
+
     Raises: ReleaseError: it is no such file.
     """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, on_damage: Callable[[SearchIndex], None] | None = None) -> None:
         self._file = file
+        self._is_closed = False
+        self._on_damage: Callable[[SearchIndex], None] | None = None  # what is damaged from the start raises below
         # Opened once: the folder of a release may be replaced by the same release while it is served.
         self._connections: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         for _ in range(_CONNECTIONS):
@@ -76,21 +84,37 @@ class SearchIndex:
             self.count = int(self._rows("SELECT COUNT(*) FROM records")[0][0])
         except (KeyError, ValueError, TypeError) as error:
             raise ReleaseError(f"{file} is no index of a search: {error}") from error
+        self._on_damage = on_damage
+
+    def close(self) -> None:
+        """Close the file; nothing can be looked up any more."""
+        self._is_closed = True
+        with contextlib.suppress(Empty):
+            while True:
+                self._connections.get_nowait().close()
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         until = time.monotonic() + SECONDS
-        connection = self._connections.get()
+        try:
+            connection = self._connections.get(timeout=max(0.0, SECONDS))
+        except Empty:
+            if self._is_closed:
+                raise ReleaseError(f"{self._file} is closed.") from None
+            raise QueryLimitError(f"The search was stopped after {SECONDS:g} seconds.") from None
         try:
             connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
             return connection.execute(query, values).fetchall()
-        except sqlite3.OperationalError as error:
-            if time.monotonic() > until:  # what was interrupted fails with many words
-                raise QueryLimitError(f"The search was stopped after {SECONDS:g} seconds.") from error
-            raise ReleaseError(f"{self._file} cannot be read: {error}") from error
         except (sqlite3.Error, OverflowError) as error:
+            if isinstance(error, sqlite3.OperationalError) and time.monotonic() > until:
+                # What was interrupted fails with many words.
+                raise QueryLimitError(f"The search was stopped after {SECONDS:g} seconds.") from error
+            if self._on_damage is not None and _is_damage(error):
+                self._on_damage(self)
             raise ReleaseError(f"{self._file} cannot be read: {error}") from error
         finally:
             self._connections.put(connection)
+            if self._is_closed:
+                self.close()
 
     @cached_property
     def everything(self) -> int:
@@ -151,15 +175,32 @@ class SearchIndex:
         query = "SELECT id, name FROM records WHERE id IN (SELECT value FROM json_each(?))"
         return dict(self._rows(query, (json.dumps(list(ids)),)))
 
+    def values(self, facet: str, numbers: Iterable[int]) -> dict[int, tuple[str, ...]]:
+        """Record -> its values of a facet, of these records; without those where nothing is recorded."""
+        wanted, found = as_set(numbers), dict[int, list[str]]()
+        for value, mask in self.facets.get(facet, {}).items():
+            if value != NONE and mask & wanted:
+                for number in members(mask & wanted):
+                    found.setdefault(number, []).append(value)
+        return {number: tuple(values) for number, values in found.items()}
+
     def occurrences(self, source: str | None, most: int) -> list[Occurrence]:
         """The newest things done to records, or to those that cite a source and to itself; at most so many."""
         query = "SELECT id, kind, name, what, at, instant FROM events JOIN records USING (n)"
         values: tuple[object, ...] = (most,)
         if source is not None:
-            query += " WHERE n IN (SELECT value FROM json_each(?))"
-            values = (json.dumps(members(self.facets.get("source", {}).get(source, 0))), most)
+            query += " WHERE id = ? OR n IN (SELECT value FROM json_each(?))"
+            values = (source, json.dumps(members(self.facets.get("source", {}).get(source, 0))), most)
         rows = self._rows(f"{query} ORDER BY instant DESC, id, what LIMIT ?", values)
         return [Occurrence(*row) for row in rows]
+
+
+def _is_damage(error: Exception) -> bool:
+    """Whether an error says that the file is damaged, not that something wrong was asked."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:  # a text that is none
+        return isinstance(error, sqlite3.OperationalError)
+    return (code & 0xFF) in _DAMAGE
 
 
 def _open(file: Path) -> sqlite3.Connection:

@@ -21,6 +21,9 @@ from evkg.search_index import SearchIndex
 
 #: After how many seconds a client may ask again while the index is being made.
 RETRY_SECONDS: Final = 3
+#: How often an index is tried to be made (count), and the pause before the next time (seconds).
+TRIES: Final = 3
+PAUSE_SECONDS: Final = 2.0
 _log = logging.getLogger(__name__)
 
 
@@ -38,6 +41,7 @@ class SearchService:
         self._folder: Path | None = None  # a temporary one
         self._index: SearchIndex | None = None
         self._is_stopped = False
+        self._stopped = threading.Event()
         #: Why there is no index and will be none; in words for those who ask.
         self.trouble: str | None = None
 
@@ -52,12 +56,16 @@ class SearchService:
         """End what still runs, and remove what is not to be kept."""
         with self._lock:
             self._is_stopped = True
+            self._stopped.set()
             process, thread = self._process, self._thread
         if process is not None:
             with contextlib.suppress(OSError):
                 process.kill()
         if thread is not None:
             thread.join()
+        index, self._index = self._index, None
+        if index is not None:
+            index.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -66,6 +74,11 @@ class SearchService:
         """The index, if it is there already; asking for it begins to make it."""
         self.start()
         return self._index
+
+    @property
+    def is_being_made(self) -> bool:
+        """Whether the index may come yet; asking begins to make it."""
+        return self.ready is None and self._thread is not None and self._thread.is_alive()
 
     def get(self) -> SearchIndex:
         """The index.
@@ -77,32 +90,53 @@ class SearchService:
             return index
         if self.trouble is not None:
             raise RequestError(503, self.trouble)
-        message = "The index of the search is being made; everything else is there. Try again in a moment."
-        raise RequestError(503, message, {"Retry-After": str(RETRY_SECONDS)})
+        raise _being_made()
 
-    def _run(self) -> None:
+    def _mend(self, index: SearchIndex) -> None:
+        """Make the index again, since the file of this one is damaged. Raises: RequestError: as `get`."""
+        with self._lock:
+            if self._index is index and not self._is_stopped:
+                _log.warning("The index of the search is damaged and is made again.")
+                self._index = None
+                self._thread = threading.Thread(target=self._run, args=(True,), name="search index", daemon=True)
+                self._thread.start()
+        raise _being_made()
+
+    def _run(self, is_damaged: bool = False) -> None:
         try:
-            self._index = self._find_or_make()
+            self._index = self._find_or_make(is_damaged)
         except (ReleaseError, OSError) as error:
             if not self._is_stopped:
                 _log.error("There is no search: %s", error)
                 self.trouble = self.trouble or "The index of the search could not be made, so nothing can be searched."
 
-    def _find_or_make(self) -> SearchIndex:
+    def _find_or_make(self, is_damaged: bool) -> SearchIndex:
         if not has_full_text():
             self.trouble = "This server cannot search: the SQLite of its Python has no full-text search (FTS5)."
             raise ReleaseError(self.trouble)
         file, key = self._release.folder / INDEX, index_key(self._release)
-        if file.is_file():
+        if is_damaged:
+            with contextlib.suppress(OSError):
+                file.unlink(missing_ok=True)
+        elif file.is_file():
             with contextlib.suppress(ReleaseError):
-                index = SearchIndex(file)
+                index = SearchIndex(file, self._mend)
                 if index.key == key:
                     return index
+                index.close()
         if not os.access(self._release.folder, os.W_OK):
-            self._folder = Path(tempfile.mkdtemp(prefix="evkg-search-"))
+            self._folder = self._folder or Path(tempfile.mkdtemp(prefix="evkg-search-"))
             file = self._folder / INDEX
-        self._make(file)
-        return SearchIndex(file)
+        for left in range(TRIES - 1, -1, -1):
+            try:
+                self._make(file)
+                break
+            except (ReleaseError, OSError) as error:
+                if not left or self._is_stopped:
+                    raise
+                _log.warning("The index of the search is tried again, since it could not be made: %s", error)
+                self._stopped.wait(PAUSE_SECONDS)
+        return SearchIndex(file, self._mend)
 
     def _make(self, file: Path) -> None:
         # -P: nothing is imported from the folder in which the server happens to run.
@@ -121,3 +155,8 @@ class SearchService:
             file.with_name(f"{file.name}.{process.pid}.part").unlink(missing_ok=True)  # of one that was killed
         if process.returncode != 0:
             raise ReleaseError(said.strip() or f"its process ended with status {process.returncode}")
+
+
+def _being_made() -> RequestError:
+    message = "The index of the search is being made; everything else is there. Try again in a moment."
+    return RequestError(503, message, {"Retry-After": str(RETRY_SECONDS)})

@@ -12,23 +12,25 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
+from fastapi.dependencies import models
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from evkg.assets import add_assets
-from evkg.chart_resource import add_charts
+from evkg.chart_resource import add_charts, charts_of
 from evkg.compare_page import add_compare
 from evkg.compression import Compression
+from evkg.download import add_download
 from evkg.editor_resource import add_editor
 from evkg.endpoint import accepted, add_endpoint, make_endpoint
 from evkg.envelope import DRAFT_HEADER, Envelope, Exchange
-from evkg.errors import EvkgError, QueryLimitError, ReleaseError
+from evkg.errors import EvkgError, QueryLimitError, ReleaseError, VocabularyError
 from evkg.evidence_resource import add_evidence
 from evkg.feed import add_feed
 from evkg.graph_store import add_graph_store
 from evkg.hotpath import HotPath
 from evkg.limits import Limits
-from evkg.metrics import Metrics, add_metrics
+from evkg.metrics import Metrics
 from evkg.openapi import add_openapi
 from evkg.problem import RELEASE_GONE, describe_error, render_problem, status_problem
 from evkg.question_paths import add_question_paths
@@ -95,6 +97,7 @@ PARTS: Final[tuple[Callable[[FastAPI, Service], None], ...]] = (
     add_question_paths,
     add_graph_store,
     add_void,
+    add_download,
     add_charts,
     add_records,
     add_validation,
@@ -126,7 +129,7 @@ def make_app(
     Its workers live as long as its lifespan.
 
     `public_url` is the address that others see, with the path prefix if a proxy adds one; `limits`
-    what a query may take; `default_graph` what a query sees that names no graphs; `metrics` what `/metrics` tells;
+    what a query may take; `default_graph` what a query sees that names no graphs; `metrics` is told what to count;
     `observe` is told of each request that was answered.
 
     Raises: UsageError: `public_url` is no address. ReleaseError: there is no store; on start, it cannot be opened.
@@ -135,14 +138,17 @@ def make_app(
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with service.workers:
-            if metrics is not None:
-                metrics.watch(service)
-            try:
+        try:
+            async with service.workers:
+                if metrics is not None:
+                    metrics.watch(service)
                 yield
-            finally:
-                if app.state.search is not None:
-                    app.state.search.stop()
+        finally:
+            if app.state.search is not None:
+                await asyncio.to_thread(app.state.search.stop)
+            if service.release is not None:
+                await asyncio.to_thread(charts_of(app).renderer.close)
+            _forget_routes()
 
     # Without /docs: FastAPI's pages load scripts from elsewhere.
     app = FastAPI(title="evkg", docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan)
@@ -151,8 +157,6 @@ def make_app(
     app.state.outbox = service.outbox
     for add in (*PARTS, add_openapi):
         add(app, service)
-    if metrics is not None:
-        add_metrics(app, metrics)
     app.add_middleware(HotPath, service=service, endpoint=make_endpoint(service), on_error=_on_error)
     app.add_middleware(Compression)
     # Added last, so it is the outermost.
@@ -161,7 +165,15 @@ def make_app(
     app.add_middleware(Envelope, routes=app.router.routes, draft=is_draft, prefix=prefix, observe=observe)
     app.add_exception_handler(EvkgError, _on_error)
     app.add_exception_handler(HTTPException, _on_error)
+    app.add_exception_handler(OSError, _on_error)
     return app
+
+
+def _forget_routes() -> None:
+    """Empty what FastAPI keeps of functions behind routes: it would keep each application, and its open files."""
+    for part in vars(models).values():
+        if callable(clear := getattr(part, "cache_clear", None)):
+            clear()
 
 
 async def _on_error(request: Request, error: Exception) -> Response:
@@ -170,6 +182,13 @@ async def _on_error(request: Request, error: Exception) -> Response:
         problem = status_problem(error.status_code, detail, error.headers)
     else:
         problem = describe_error(error)
+        if problem.status == 500:
+            is_there = await asyncio.to_thread(request.app.state.service.is_there)
+            # Whatever is missing first, what the client is told is the same.
+            if not is_there or isinstance(error, VocabularyError):
+                problem = describe_error(ReleaseError(str(error)))
+            elif isinstance(error, OSError):
+                raise error
     if problem.status == 500 or isinstance(error, ReleaseError):
         _log.error("%s %s: %s", request.method, request.url.path, error)
     return render_problem(problem, accepted(request), page=not request.url.path.startswith("/sparql"))

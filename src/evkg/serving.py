@@ -20,10 +20,10 @@ from fastapi import FastAPI
 
 from evkg.access_log import AccessLog
 from evkg.envelope import Exchange
-from evkg.errors import EvkgError, UsageError
+from evkg.errors import EvkgError, ReleaseError, UsageError
 from evkg.limits import Limits
 from evkg.manifest import MANIFEST
-from evkg.metrics import Metrics
+from evkg.metrics import Metrics, MetricsPort
 from evkg.record_page import record_pages
 from evkg.release import Release
 from evkg.server import make_app
@@ -33,16 +33,24 @@ from evkg.succession import Succession
 #: How long requests that run may take to end when the server is stopped (seconds), and how long what follows.
 _GRACE_SECONDS: Final = 5
 _END_SECONDS: Final = 3
+#: How often it is looked whether the index of a newer release is there (seconds).
+_POLL_SECONDS: Final = 0.1
+#: Addresses to listen at that are none to go to.
+_EVERYWHERE: Final = ("0.0.0.0", "::", "")  # noqa: S104 - only compared
 #: What uvicorn says of an answer that was cut on purpose, which is told already.
 _CUT: Final = "ASGI callable returned without completing response."
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What is written about requests: an access log, in which the text of queries may stand."""
+    """What is told of requests: an access log, in which the text of queries may stand, and where `/metrics` is.
+
+    `metrics` is host and port; None: there is none.
+    """
 
     access_log: Path | None = None
     log_queries: bool = False
+    metrics: tuple[str, int] | None = None
 
 
 class _Server(uvicorn.Server):
@@ -85,15 +93,26 @@ def serve(
     def find() -> Release | Path | str:
         return Release(source()) if callable(source) else source
 
+    whole: set[tuple[str, int, int]] = set()
+
     def mark() -> tuple[str, int, int] | None:
         if not callable(source):
             return None
-        status = (source() / MANIFEST).stat()
-        return str(source()), status.st_ino, status.st_mtime_ns
+        folder = source()
+        status = (folder / MANIFEST).stat()
+        found = (str(folder), status.st_ino, status.st_mtime_ns)
+        if found not in whole:  # one that is being copied is looked at again until it is whole
+            check_files(Release(folder))
+            whole.clear()
+            whole.add(found)
+        return found
 
-    with _listen(host, port) as listener, contextlib.closing(log) if log else contextlib.nullcontext():
-        shown = f"[{host}]" if ":" in host else host
-        address = f"http://{shown}:{listener.getsockname()[1]}"
+    with contextlib.ExitStack() as opened:
+        listener = opened.enter_context(_listen(host, port))
+        own = opened.enter_context(_listen(*watch.metrics)) if watch.metrics else None
+        if log is not None:
+            opened.callback(log.close)
+        address = _address(host, listener)
 
         def make() -> FastAPI:
             app = make_app(
@@ -111,11 +130,48 @@ def serve(
                 threading.Thread(target=_warm, args=(app.state.service.release,), daemon=True).start()
             return app
 
+        mark()
         first = find()
         what = f"release {first.id}" if isinstance(first, Release) else f"the store in {first}"
         greeting = f"evkg: {what} at {address}/ until Ctrl-C"
+        if own is not None and watch.metrics is not None:
+            greeting += f"\nevkg: metrics at {_address(watch.metrics[0], own)}/metrics"
+        if public_url is None and host in _EVERYWHERE:
+            greeting += f"\nevkg: warning: links name {address}, which leads nowhere; say --public-url URL."
+        succession = Succession(mark, make, prepare=_index, tell=lambda text: print(text, file=sys.stderr, flush=True))
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(_serve(Succession(mark, make), listener, greeting))
+            runner.run(_serve(succession, metrics, [listener, own] if own else [listener], greeting))
+
+
+def check_files(release: Release) -> None:
+    """See that the files of a release are there in the sizes (bytes) that its manifest names.
+
+    Raises: ReleaseError: one is missing, or has another size.
+    """
+    for name, facts in release.manifest["files"].items():
+        size = facts.get("bytes") if isinstance(facts, dict) else None
+        try:
+            found = (release.folder / name).stat().st_size
+        except OSError as error:
+            raise ReleaseError(f"{release.folder / name} cannot be read: {error.strerror or error}") from error
+        if size is not None and found != size:
+            raise ReleaseError(f"{release.folder / name} has {found} bytes; the release was made with {size}.")
+
+
+def _address(host: str, listener: socket.socket) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listener.getsockname()[1]}"
+
+
+async def _index(app: Any) -> None:
+    """Wait for the index of the search, so that a newer release is searched from its first moment."""
+    search = app.state.search
+    try:
+        while search is not None and search.is_being_made:
+            await asyncio.sleep(_POLL_SECONDS)
+    except asyncio.CancelledError:
+        search.stop()
+        raise
 
 
 def _warm(release: Release) -> None:
@@ -163,10 +219,11 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def _serve(succession: Succession, listener: socket.socket, greeting: str) -> None:
+async def _serve(succession: Succession, metrics: Metrics, listeners: list[socket.socket], greeting: str) -> None:
     settings: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False, "lifespan": "off"}
     settings |= {"timeout_graceful_shutdown": _GRACE_SECONDS + _END_SECONDS, "interface": "asgi3"}
-    server = _Server(uvicorn.Config(succession, **settings))
+    app = MetricsPort(succession, metrics, listeners[1].getsockname()[1]) if listeners[1:] else succession
+    server = _Server(uvicorn.Config(app, **settings))
     logging.getLogger("uvicorn.error").addFilter(lambda record: record.getMessage() != _CUT)
     loop = asyncio.get_running_loop()
 
@@ -184,4 +241,4 @@ async def _serve(succession: Succession, listener: socket.socket, greeting: str)
         loop.add_signal_handler(number, end)
     async with succession:
         print(greeting, file=sys.stderr, flush=True)
-        await server.serve(sockets=[listener])
+        await server.serve(sockets=listeners)

@@ -5,17 +5,18 @@ Sources: sitemaps.org protocol (at most 50,000 addresses a file); RFC 9309 (robo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 from xml.sax.saxutils import escape
 
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
-from evkg.errors import NotFoundError
+from evkg.errors import NotFoundError, excerpt
 from evkg.etag import not_modified
 from evkg.reference import Reference
 from evkg.reference_docs import Docs
@@ -25,6 +26,7 @@ from evkg.service import Service
 
 #: As many addresses as one file may have (count).
 MOST: Final = 50_000
+_NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}")
 _XML: Final = "application/xml; charset=utf-8"
 _SCHEMA: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
 #: Pages that are made anew for every question: a crawler would never come to an end of them.
@@ -78,7 +80,7 @@ def add_sitemap(app: FastAPI, service: Service) -> None:
     release = service.release
     if release is None:
         return
-    sitemap = Sitemap(release, service.base)
+    sitemap, prefix = Sitemap(release, service.base), urlsplit(service.base).path
 
     def respond(request: Request, number: int | None) -> Response:
         headers = {**service.cache_headers("sitemap", str(number)), "Content-Type": _XML}
@@ -90,16 +92,19 @@ def add_sitemap(app: FastAPI, service: Service) -> None:
         return respond(request, None)
 
     @app.get("/sitemap-{number}.xml")
-    def part(request: Request, number: int) -> Response:
+    def part(request: Request, number: str) -> Response:
         """One of several files of addresses."""
-        return respond(request, number)
+        if not _NUMBER.fullmatch(number):
+            raise NotFoundError(f"There is no sitemap {excerpt(number, 60)!r}; they are numbered from 1.")
+        return respond(request, int(number))
 
     @app.get("/robots.txt")
     def robots() -> Response:
         """What crawlers may read: every page that stays; no searches and no queries."""
         lines = [
             "User-agent: *",
-            *(f"Disallow: {path}" for path in _ENDLESS),
+            # Paths are those of the host, so they begin with the path of the public address.
+            *(f"Disallow: {prefix}{path}" for path in _ENDLESS),
             "",
             f"Sitemap: {service.base}/sitemap.xml",
         ]

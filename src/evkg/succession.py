@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
-from collections.abc import Callable
+import weakref
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from starlette.types import Receive, Scope, Send
@@ -17,6 +20,8 @@ from evkg.errors import EvkgError
 _LOOK_SECONDS: Final = 2.0
 #: How long the one before may take to answer what it was asked (seconds).
 _LEAVE_SECONDS: Final = 1000.0
+#: When what it kept is freed, each time so long after the time before (seconds).
+_FREE_SECONDS: Final = (0.0, 1.0, 5.0, 30.0, 120.0)
 _log = logging.getLogger(__name__)
 
 #: An application, and what keeps it alive.
@@ -32,19 +37,37 @@ class _Member:
     requests: int = 0
     idle: asyncio.Event = field(default_factory=asyncio.Event)
 
+    @property
+    def name(self) -> str:
+        service = getattr(self.app.state, "service", None)
+        return f"release {service.release.id}" if service is not None and service.release is not None else "the store"
+
 
 class Succession:
     """An application that is always the newest: what comes in goes to it, and the one before ends what it is at.
 
     `mark()` says what the newest is (anything that can be compared), `make()` makes it in a thread; its lifespan is
-    entered before it gets a request. Where it cannot be made, the one before stays.
+    entered before it gets a request. Where it cannot be made, the one before stays. `prepare(application)` is waited
+    for before a newer one takes over, not before the first. `tell(text)` is told of each change once, with the time.
     Use: `async with Succession(mark, make) as succession:`, and serve `succession`.
     """
 
-    def __init__(self, mark: Callable[[], Any], make: Callable[[], Any], *, seconds: float = _LOOK_SECONDS) -> None:
+    def __init__(
+        self,
+        mark: Callable[[], Any],
+        make: Callable[[], Any],
+        *,
+        prepare: Callable[[Any], Awaitable[None]] | None = None,
+        tell: Callable[[str], None] = _log.warning,
+        seconds: float = _LOOK_SECONDS,
+    ) -> None:
         self._mark = mark
         self._make = make
+        self._prepare = prepare
+        self._write = tell
         self._seconds = seconds
+        self._trouble = ""
+        self._is_refused = False
         self._current: _Member
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -66,7 +89,7 @@ class Succession:
     async def __aenter__(self) -> Succession:
         """Raises: what `make` and the lifespan of the application raise."""
         self._seen = self._mark()
-        self._current = await self._enter()
+        self._current = await self._enter(is_first=True)
         self._spawn(self._follow())
         return self
 
@@ -77,8 +100,10 @@ class Succession:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._current.life.__aexit__(None, None, None)
 
-    async def _enter(self) -> _Member:
+    async def _enter(self, *, is_first: bool = False) -> _Member:
         app = await asyncio.to_thread(self._make)
+        if self._prepare is not None and not is_first:
+            await self._prepare(app)
         life = app.router.lifespan_context(app)
         await life.__aenter__()
         return _Member(app, life)
@@ -89,14 +114,23 @@ class Succession:
             try:
                 mark = await asyncio.to_thread(self._mark)
                 if mark == self._seen:
+                    self._trouble = self._trouble if self._is_refused else ""
                     continue
-                self._seen = mark
+                self._seen, self._is_refused = mark, True
                 newest = await self._enter()
             except (EvkgError, OSError) as error:
-                _log.warning("What is newer cannot be served: %s", error)
+                if str(error) != self._trouble:  # said once, however often it is looked
+                    self._trouble = str(error)
+                    self._tell(f"What is newer cannot be served, so what was there before stays: {error}")
                 continue
             before, self._current = self._current, newest
+            self._trouble, self._is_refused = "", False
+            self._tell(f"{newest.name} is served now, instead of {before.name}.")
             self._spawn(self._retire(before))
+            del before, newest  # nothing here may keep what is no longer served
+
+    def _tell(self, text: str) -> None:
+        self._write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}")
 
     async def _retire(self, member: _Member) -> None:
         try:
@@ -105,9 +139,18 @@ class Succession:
                     member.idle.clear()
                     await member.idle.wait()
         except TimeoutError:
-            _log.warning("Requests to what was served before are given up.")
+            self._tell("Requests to what was served before are given up.")
         finally:
             await member.life.__aexit__(None, None, None)
+            app = weakref.ref(member.app)
+            del member
+        # Its parts know each other, so its files stay open until they are looked for; a connection or a thread may
+        # know it for a while.
+        for seconds in _FREE_SECONDS:
+            await asyncio.sleep(seconds)
+            await asyncio.to_thread(gc.collect)
+            if app() is None:
+                break
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)

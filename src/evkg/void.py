@@ -1,6 +1,6 @@
 """The description of the data: what they are, and counts that equal those which a query gives.
 
-Source: Describing Linked Datasets with the VoID Vocabulary, sections 2, 4 and 6.
+Source: Describing Linked Datasets with the VoID Vocabulary, sections 2, 3.2 (data dumps), 4 and 6.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from evkg.convert import quote_literal
+from evkg.download import DOWNLOAD
 from evkg.endpoint import accepted, graph_response, not_acceptable
 from evkg.etag import not_modified
 from evkg.namespaces import PREFIXES, thing_iri
@@ -80,6 +81,7 @@ def render_void(service: Service, counts: dict[str, int], classes: dict[str, int
             f"{name} {quote_literal(facts[key])}" for key, name in _FACTS.items() if isinstance(facts.get(key), str)
         ]
         lines += [f"dcterms:identifier {quote_literal(release.id)}", f"void:uriSpace {quote_literal(release.base_iri)}"]
+        lines.append(f"void:dataDump <{service.base}{DOWNLOAD}>")
         lines += [f"void:vocabulary <{iri.rstrip('#')}>" for iri in (PREFIXES["evkg"], PREFIXES["prov"])]
         if release.record_ids:
             lines.append(f"void:exampleResource <{thing_iri(release.base_iri, release.record_ids[0])}>")
