@@ -626,6 +626,7 @@ def test_the_command_answers_both_ways_with_exit_status_0(invented: Release) -> 
     assert done.returncode == 0
     assert done.stdout.decode().startswith("comparable: no\n- Unit differs: ")
     done = run_evkg("compare", i("base"), i("percent"), "--ignore", "unit", "--release", invented.folder)
+    assert done.stdout.decode().startswith("comparable: only with conditions left out\n")
     assert "LOOSENED, on request these need be neither known nor equal: unit" in done.stdout.decode()
 
 

@@ -15,6 +15,7 @@ import pytest
 from html5rdf import HTMLParser  # type: ignore[import-untyped]
 from lxml import html as lxml_html  # type: ignore[import-untyped]
 
+from evkg.candidate import CONDITIONS
 from evkg.chart import POLICY
 from evkg.leaderboard_page import LISTED
 from evkg.release import Release
@@ -113,7 +114,7 @@ def test_what_is_not_compared_stands_below_a_rule_in_the_same_table_with_why(cli
     assert "Different split: test, changed; above: test." in text(found["differs-split"])
     assert "An open concern stands against" in text(found["citing-doubted"])
     assert all(row.xpath(".//ul[@class='why']/li") for row in found.values())
-    assert all("no rank" in text(row) for row in found.values())
+    assert all("not ranked" in text(row) for row in found.values())
     assert not table.xpath(".//s[contains(@class, 'value')]")
     assert text(found["differs-split"].xpath(".//a[@class='value']")[0]) == "0.5"
 
@@ -222,12 +223,46 @@ def test_a_selection_that_goes_together_has_its_picture_and_is_best_first(client
 def test_values_in_different_units_have_no_picture_whatever_is_left_out(client: Client) -> None:
     for one, other in (("gb-a", "gib-a"), ("samples", "tokens")):
         tree = page(client, f"/compare?id={i(one)}&id={i(other)}&ignore=unit")
-        assert text(tree.xpath("//h1")[0]) == "These results may be compared"
+        assert text(tree.xpath("//h1")[0]) == "Side by side, with unit left out on request"
         assert "Loosened." in text(tree)
         assert "Nothing is ranked: the units differ" in text(tree)
         assert not tree.xpath("//figure | //*[@class='mark']")
     tree = page(client, f"/compare?id={i('base')}&id={i('percent')}&ignore=unit")
     assert "percents are hundredths" in tree.xpath("//figure//img")[0].get("alt")
+
+
+def test_a_loosened_comparison_marks_nothing_best_and_says_so_in_page_and_picture(client: Client) -> None:
+    address = f"/compare?id={i('base')}&id={i('differs-split')}"
+    assert text(page(client, address).xpath("//h1")[0]) == "These results may not be compared"
+    tree = page(client, f"{address}&ignore=split")
+    assert text(tree.xpath("//h1")[0]) == "Side by side, with split left out on request"
+    assert "As recorded these results may not be compared, so none is best." in text(tree)
+    assert not tree.xpath("//*[@class='mark'] | //*[contains(@class, 'is-best')] | //a[contains(@class, 'best')]")
+    note = tree.xpath("//div[@role='note']/ul/li")[0]
+    assert text(note).startswith("Not the same: split (")
+    assert "invented-result" not in text(note)
+    document = client(f"{address}&ignore=split&format=json").json()
+    assert [member["is_best"] for member in document["members"]] == [False, False]
+    picture = client(tree.xpath("//figure//img/@src")[0]).text
+    assert "left out on request: split" in picture
+    assert "best in this group" not in picture
+
+
+def test_a_condition_known_of_no_result_is_not_said_to_differ(seeds: Client) -> None:
+    result = "saadat-fellay-20261015-result-{}-training-memory-checkpointing"
+    keys = [condition.key for condition in CONDITIONS if condition.key not in ("metric", "metric_direction", "unit")]
+    ids = "&".join(f"id={result.format(name)}" for name in ("gena-lm-110m", "nt-2-5b"))
+    tree = page(seeds, f"/compare?{ids}&{'&'.join(f'ignore={key}' for key in keys)}")
+    assert text(tree.xpath("//h1")[0]) == f"Side by side, with {len(keys)} conditions left out on request"
+    assert "Left out on request, and not known of any: data version, split, " in text(tree)
+    assert "not the same for all" not in text(tree)
+
+
+def test_the_list_of_leaderboards_is_a_table_whose_style_is_not_that_of_a_list(client: Client) -> None:
+    assert page(client, "/compare").xpath("//table[@class='pairs']/thead/tr/th")
+    style = client("/site.css").text
+    assert "dl.pairs { display: grid" in style
+    assert not [line for line in style.splitlines() if line.strip().startswith(".pairs {")]
 
 
 def test_values_of_different_metrics_stand_side_by_side_unranked(client: Client) -> None:

@@ -89,7 +89,7 @@ def test_every_seed_record_has_a_page_that_is_well_formed(release: Release) -> N
 def test_what_the_source_prints_stands_there_exactly(release: Release, record_id: str, printed: str) -> None:
     found = page(release, record_id)
     assert found.by_class["printed"] == [printed]
-    assert f"<td>{printed}</td>" in render_record(release, record_id)
+    assert f"<td><bdi>{printed}</bdi></td>" in render_record(release, record_id)
 
 
 def test_a_missing_printed_value_is_a_reason_and_no_number(release: Release) -> None:

@@ -9,7 +9,7 @@ Source: record format, section 12.1 (the thirteen steps, in their order).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -17,12 +17,12 @@ from evkg.candidate import CONDITIONS, Candidate, Condition, read_candidate
 from evkg.errors import UsageError, excerpt
 from evkg.lookup import Facts
 from evkg.member import Member
+from evkg.nearest import nearest
 from evkg.ranking import Number, can_align, rank
 from evkg.release import Release
 
 #: As many results as one comparison takes (count).
 MOST: Final = 20
-#: Among how many ids the nearest ones are looked for (count).
 
 #: Kind of reason -> its words, in the order of the steps.
 WORDS: Final = {
@@ -112,6 +112,8 @@ def compare(release: Release, ids: Sequence[str], *, ignore: Collection[str] = (
     compatible = not kept
     groups = {result.group for result in results}
     members, notes = rank_members(results) if compatible else (tuple(r.member for r in results), ())
+    if ignored:  # an order is all that can be said of results that may differ in more than their values
+        members = tuple(replace(member, is_best=False) for member in members)
     return Comparison(
         wanted,
         compatible,

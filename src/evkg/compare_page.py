@@ -25,12 +25,14 @@ from evkg.leaderboard_index import Pair, read_pairs
 from evkg.leaderboard_page import Query, render_board, render_index, render_selection, selected_group
 from evkg.leaderboard_table import board_csv, board_json, comparison_csv, pairs_csv, pairs_json
 from evkg.negotiate import Variant
+from evkg.parameters import check_names
 from evkg.problem import RequestError
 from evkg.release import Release
 from evkg.service import Service
 
 #: A browser gets the page, a program JSON.
 VARIANTS: Final = (Variant("text/html", "html"), Variant("application/json", "json"), Variant("text/csv", "csv"))
+_PARAMETERS: Final = ("id", "protocol", "dataset", "metric", "ignore", "sort", "group", "q", "page", "format", "narrow")
 #: How many leaderboards are kept (count).
 _KEPT: Final = 16
 
@@ -118,6 +120,7 @@ def read_query(request: Request) -> Query:
     Raises: RequestError: 400, a number or an order that cannot be.
     """
     given = request.query_params
+    check_names(given, _PARAMETERS, "/compare")
     one = {name: given.get(name, "").strip() or None for name in ("protocol", "dataset", "metric", "group")}
     sort = given.get("sort") or "best"
     if sort.removeprefix("-") not in SORTS:

@@ -42,7 +42,8 @@ def render_comparison(release: Release, answer: Comparison) -> str:
     """The answer as text for a terminal: a table, best first, where the results may be compared, else the reasons."""
     from evkg.finding import printable
 
-    lines = [f"comparable: {'yes' if answer.compatible else 'no'}"]
+    said = "no" if not answer.compatible else "only with conditions left out" if answer.ignored else "yes"
+    lines = [f"comparable: {said}"]
     if answer.ignored:
         lines.append(f"LOOSENED, on request these need be neither known nor equal: {', '.join(answer.ignored)}")
         lines += [f"  hidden by that: {printable(reason.text)}" for reason in answer.ignored_reasons]

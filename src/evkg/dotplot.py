@@ -109,7 +109,8 @@ def dot_plot(group: Group, *, narrow: bool = False) -> Chart:
             if not number:
                 _key(drawing, 8, y, shape)
     drawing.height += 4
-    return drawing.chart(title, _description(group, entries, scale))
+    said = f"{title}; {group.left_out_words}" if group.left_out else title
+    return drawing.chart(said, _description(group, entries, scale))
 
 
 def _title(group: Group) -> str:
@@ -245,6 +246,8 @@ def tie_band(entries: Sequence[Entry]) -> tuple[Decimal, Decimal] | None:
 
 def _legend(group: Group, entries: Sequence[Entry]) -> Iterator[tuple[str, str]]:
     kinds = sorted({entry.interval_kind for entry in entries if entry.interval and entry.interval_kind})
+    if group.left_out:
+        yield f"loosened, none is best; left out on request: {', '.join(group.left_out)}", ""
     if any(entry.member.is_best for entry in entries):
         yield "best in this group", "diamond"
     if tie_band(entries) is not None:
@@ -278,4 +281,5 @@ def _description(group: Group, entries: Sequence[Entry], scale: str) -> str:
     words = {"higher": "Higher is better.", "lower": "Lower is better."}
     name = "logarithmic" if scale == "log" else scale
     better = words.get(group.direction, "No direction is better.")
-    return f"Dot plot of {len(entries)} results on a {name} scale. {better} {'; '.join(said)}."
+    left_out = f" Left out on request: {', '.join(group.left_out)}." if group.left_out else ""
+    return f"Dot plot of {len(entries)} results on a {name} scale. {better}{left_out} {'; '.join(said)}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ class ScopeLink:
 class EvidenceSection:
     """A page of rows. `total` counts what scope and search leave, `all` every row of the record."""
 
-    rows: tuple[tuple[str, str, Row], ...]  # words of the property, words of the scope, the row
+    rows: tuple[tuple[str, str, str, Row], ...]  # words of the property, of the scope and of the review, the row
     total: int
     all: int
     first: int  # number of the first row, from 1; 0 where there is none
@@ -104,7 +105,9 @@ def make_evidence(
     record_id = rows[0].record_id if rows else ""
     table = {"record": record_id, **({"scope": scope} if scope else {}), "format": "csv"}
     return EvidenceSection(
-        rows=tuple((words, SCOPE_WORDS[row.evidence_scope][0], row) for words, row in shown),
+        rows=tuple(
+            (words, SCOPE_WORDS[row.evidence_scope][0], method_words(row.review_method), row) for words, row in shown
+        ),
         total=len(left),
         all=len(rows),
         first=first + 1 if shown else 0,
@@ -117,6 +120,20 @@ def make_evidence(
         following=link(evidence=str(page + 1)) if first + PAGE_ROWS < len(left) else None,
         table=f"/evidence?{urlencode(table)}",
     )
+
+
+def method_words(method: str) -> str:
+    """The methods of a review in words; the cell holds one key or text, or several as a JSON list.
+
+    >>> method_words('["source_pdf_inspection", "cross_check"]'), method_words("read by eye")
+    ('source pdf inspection, cross check', 'read by eye')
+    """
+    listed = method.startswith("[") and method.endswith("]")
+    try:
+        found = json.loads(method) if listed else [method]
+    except ValueError:
+        found = [method]
+    return ", ".join(one.replace("_", " ") if " " not in one else one for one in map(str, found))
 
 
 def _has(words: str, row: Row, wanted: str) -> bool:

@@ -16,6 +16,7 @@ from evkg.candidate import CONDITIONS, Blocker, Candidate, Condition, read_candi
 from evkg.compare import WORDS, rank_members, shared_conditions, unit_notes
 from evkg.errors import UsageError, excerpt
 from evkg.lookup import Facts
+from evkg.loosening import name_conditions
 from evkg.member import Member
 from evkg.namespaces import thing_iri
 
@@ -24,6 +25,8 @@ SORTS: Final = ("best", "value", "system", "source")
 #: What stands for a metric that no record names.
 NO_METRIC: Final = "metric not recorded"
 
+#: What stands behind a condition that is known of no result of a group.
+_UNKNOWN: Final = ": not known"
 _LABELS: Final = {condition.key: condition.label for condition in CONDITIONS}
 
 
@@ -67,7 +70,8 @@ class Group:
     `key` names the group in an address: the first 12 digits of its hash, and `iri` the group in the graph, which there
     is only where nothing was left out. `shared` are the conditions in words. `differs` says in which conditions it is
     not the first group of its metric, `within` what differs inside it since it was left out on request. Only where
-    `is_one_scale` do the numbers lie on one scale: one known unit, or percents and fractions in one order.
+    `is_one_scale` do the numbers lie on one scale: one known unit, or percents and fractions in one order. `left_out`
+    are the labels of the conditions that were left out on request: then the rows have an order, and none is best.
     """
 
     key: str
@@ -82,11 +86,22 @@ class Group:
     differs: tuple[tuple[str, str, str], ...] = ()
     within: tuple[str, ...] = ()
     is_one_scale: bool = True
+    left_out: tuple[str, ...] = ()
 
     @property
     def members(self) -> tuple[Member, ...]:
         """The rows."""
         return tuple(entry.member for entry in self.entries)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The conditions that were left out and are known of no result of the group."""
+        return tuple(said.removesuffix(_UNKNOWN) for said in self.within if said.endswith(_UNKNOWN))
+
+    @property
+    def left_out_words(self) -> str:
+        """What was left out, in words; empty where nothing was."""
+        return f"{name_conditions(self.left_out)} left out on request" if self.left_out else ""
 
 
 def compare_all(
@@ -160,6 +175,8 @@ def _group(
     facts: Facts, metric: str, part: Sequence[Candidate], first: Sequence[Candidate], ignored: Collection[Condition]
 ) -> Group:
     members, notes = rank_members(part)
+    if ignored:  # what is best among things that may differ in more than the value is not known
+        members = tuple(replace(member, is_best=False) for member in members)
     iri = part[0].group if not ignored else None
     digits = iri.rsplit("/", 1)[1] if iri else hashlib.sha256(repr(_conditions(part[0], ignored)).encode()).hexdigest()
     entries = [_entry(facts, one, member, part) for one, member in zip(part, members, strict=True)]
@@ -183,6 +200,7 @@ def _group(
         differs,
         tuple(_within(part, ignored)),
         is_known and (len(units) == 1 or any(member.rank is not None for member in members)),
+        tuple(condition.label for condition in ignored),
     )
     return replace(group, entries=ordered(group, "best"))
 

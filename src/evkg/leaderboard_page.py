@@ -15,6 +15,7 @@ from evkg.leaderboard import Board
 from evkg.leaderboard_group import Group, compare_all, ordered
 from evkg.leaderboard_index import Pair
 from evkg.lookup import Facts, id_of
+from evkg.loosening import name_conditions
 from evkg.namespaces import EVKG, thing_iri
 from evkg.pages import render_page
 from evkg.release import Release
@@ -26,6 +27,7 @@ APART: Final = 100
 PICKED: Final = 100
 #: Conditions that the head of a table says, so that the list of what is shared need not.
 _IN_HEAD: Final = ("metric", "unit", "metric_direction")
+_LABELS: Final = {condition.key: condition.label for condition in CONDITIONS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +75,14 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A chart on a page: two addresses with their sizes, its words, and where its data are."""
+    """A chart on a page: two addresses with their sizes, its words, where its data are, and its order in words."""
 
     wide: Chart
     narrow: Chart
     href: str
     narrow_href: str
     csv: str
+    order: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +153,13 @@ def render_board(release: Release, board: Board, query: Query) -> str:
 
 def _table(group: Group, query: Query) -> Table:
     entries = ordered(group, query.sort)
-    labels = {condition.key: condition.label for condition in CONDITIONS}
     one = replace(query, group=group.key, sort="best") if not query.ids else replace(query, sort="best")
     hidden = () if group.differs else _IN_HEAD
     return Table(
         replace(group, entries=entries, apart=group.apart[:APART]),
         _picture(group, one),
         len(group.apart) - APART,
-        tuple((labels[key], value) for key, value in group.shared.items() if key not in hidden),
+        tuple((_LABELS[key], value) for key, value in group.shared.items() if key not in hidden),
         one.address(format="csv"),
         Query(ids=(group.members[0].id,)).address(),
     )
@@ -168,9 +170,9 @@ def _picture(group: Group, query: Query) -> Picture | None:
         return None
     path = "/compare/chart.svg"
     narrow = query.address(path, narrow="1")
-    return Picture(
-        dot_plot(group), dot_plot(group, narrow=True), query.address(path), narrow, query.address(format="csv")
-    )
+    order = f"in their order, {group.left_out_words}" if group.left_out else "best first"
+    wide, small = dot_plot(group), dot_plot(group, narrow=True)
+    return Picture(wide, small, query.address(path), narrow, query.address(format="csv"), order)
 
 
 def selected_group(release: Release, query: Query) -> Group | None:
@@ -186,6 +188,7 @@ def selected_group(release: Release, query: Query) -> Group | None:
 def render_selection(release: Release, answer: Comparison, query: Query) -> str:
     """The page of a selection: a table and its picture, or every reason against it and what would go together."""
     group = selected_group(release, query) if answer.compatible else None
+    hidden = _hidden(answer)
     parts: list[tuple[Group, str]] = []
     if group is None:
         groups, _ = compare_all(
@@ -205,7 +208,24 @@ def render_selection(release: Release, answer: Comparison, query: Query) -> str:
         most=MOST,
         sorted_by=lambda name: replace(query, sort=name).address(),
         strict=replace(query, ignored=()).address(),
+        ignored=[_LABELS[key] for key in answer.ignored],
+        left_out=name_conditions([_LABELS[key] for key in answer.ignored]),
+        hidden=hidden,
     )
+
+
+def _hidden(answer: Comparison) -> list[tuple[str, list[str], list[str]]]:
+    """(what is wrong, the conditions, names of the tested systems) of what a loosened comparison does not ask for."""
+    names = {member.id: member.system or member.name for member in answer.members}
+    found: dict[str, tuple[set[str], dict[str, None]]] = {}
+    for reason in answer.ignored_reasons:
+        kinds, systems = found.setdefault(_LABELS[str(reason.dimension)], (set(), {}))
+        kinds.add({"unknown": "not known", "different": "not the same"}[reason.kind])
+        systems.update(dict.fromkeys(names.get(one, one) for cause in reason.causes for one in cause.results))
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for label, (kinds, systems) in found.items():
+        alike.setdefault((" and ".join(sorted(kinds)), tuple(systems)), []).append(label)
+    return [(words, labels, [*systems]) for (words, systems), labels in alike.items()]
 
 
 def _beside(release: Release, query: Query) -> tuple[int, str] | None:

@@ -8,21 +8,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
-from urllib.parse import quote, urlencode, urlsplit
+from typing import Annotated, Final
+from urllib.parse import urlencode, urlsplit
 
 import pyoxigraph as ox
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Query, Request
 from starlette.responses import Response
 
 from evkg.endpoint import accepted, not_acceptable
+from evkg.errors import excerpt
 from evkg.etag import make_tag, not_modified
 from evkg.negotiate import RECORDS, Variant, choose
 from evkg.pages import FORMATS
+from evkg.problem import RequestError
 from evkg.release import Release
 from evkg.serialization import SENT_GRAPH_FORMATS, write_graph, write_quads
 from evkg.service import Service
-from evkg.signposting import link_header
+from evkg.signposting import form_path, link_header
 
 #: The forms of a record by the suffix of their own addresses.
 SUFFIXES: Final = {
@@ -35,13 +37,22 @@ SUFFIXES: Final = {
     ".nq": "nquads",
     ".json": "json",
 }
+#: The same as values of the parameter `form`.
+FORMS: Final = [suffix[1:] for suffix in SUFFIXES]
+_Form = Annotated[
+    str | None,
+    Query(
+        description="The form, where the address with a suffix is that of another record",
+        json_schema_extra={"enum": FORMS},
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A record and the form that was chosen; no form if the client accepts none.
 
-    `suffix` makes the address of the form, where it has one of its own.
+    `suffix` is that of the form, as in `SUFFIXES`.
     """
 
     record_id: str
@@ -49,26 +60,35 @@ class Choice:
     suffix: str = ""
 
 
-def choose_form(release: Release, name: str, accept: str | None) -> Choice:
+def choose_form(release: Release, name: str, accept: str | None, form: str | None = None) -> Choice:
     """The record of a name, which may end in one of `SUFFIXES`, and its form.
 
-    The whole name is tried as an id first. A suffix outranks the Accept header.
+    The whole name is tried as an id first; with `form`, which is a suffix without its dot, it is nothing else. Both
+    outrank the Accept header.
 
-    Raises: NotFoundError: no such record; names the nearest ids.
+    Raises: NotFoundError: no such record; names the nearest ids. RequestError: there is no such form.
     """
+    if form is not None:
+        suffix = f".{form}"
+        if suffix not in SUFFIXES:
+            more = {"parameter": "form", "available": FORMS}
+            raise RequestError(400, f"form: there is no {excerpt(form, 60)!r}; use {', '.join(FORMS)}.", more=more)
+        release.record_line(name)  # raises
+        return Choice(name, _variant(suffix), suffix)
     if not release.has_record(name):
         stem, dot, last = name.rpartition(".")
         suffix = dot + last
         if suffix not in SUFFIXES or not release.has_record(stem):
             release.record_line(stem if suffix in SUFFIXES else name)  # raises
-        variant = next(item for item in RECORDS if item.format_name == SUFFIXES[suffix])
-        return Choice(stem, variant, suffix)
+        return Choice(stem, _variant(suffix), suffix)
     chosen = choose(accept, RECORDS)
     if chosen is None:
         return Choice(name, None)
-    suffix = next(key for key, form in SUFFIXES.items() if form == chosen.format_name)
-    # An id may end like a suffix: then that address is another record's.
-    return Choice(name, chosen, "" if release.has_record(name + suffix) else suffix)
+    return Choice(name, chosen, next(key for key, one in SUFFIXES.items() if one == chosen.format_name))
+
+
+def _variant(suffix: str) -> Variant:
+    return next(item for item in RECORDS if item.format_name == SUFFIXES[suffix])
 
 
 def render_form(
@@ -106,25 +126,26 @@ def add_records(app: FastAPI, service: Service) -> None:
         return
 
     @app.get("/id/{name:path}")
-    def thing(request: Request, name: str) -> Response:
+    def thing(request: Request, name: str, form: _Form = None) -> Response:
         """What a record describes, by Accept or with .html, .jsonld, .ttl, .nt, .rdf, .trig, .nq or .json."""
-        return record_response(request, "id", name)
+        return record_response(request, "id", name, form)
 
     @app.get("/record/{name:path}")
-    def record(request: Request, name: str) -> Response:
+    def record(request: Request, name: str, form: _Form = None) -> Response:
         """A record: the same as under /id, since its graph holds both."""
-        return record_response(request, "record", name)
+        return record_response(request, "record", name, form)
 
-    def record_response(request: Request, route: str, name: str) -> Response:
-        choice = choose_form(release, name, accepted(request))
+    def record_response(request: Request, route: str, name: str, wanted: str | None) -> Response:
+        if len(request.query_params.getlist("form")) > 1:
+            raise RequestError(400, "The parameter form is given twice.", more={"parameter": "form"})
+        choice = choose_form(release, name, accepted(request), wanted)
         if choice.variant is None:
             raise not_acceptable(RECORDS, "A record")
         record_id, form = choice.record_id, choice.variant.format_name
-        address = quote(record_id)
         values = {name: text for name, text in request.query_params.items() if name in PARAMETERS and form == "html"}
         headers = {
             "Content-Type": choice.variant.content_type,
-            "Content-Location": f"{prefix}/{route}/{address}{choice.suffix}",
+            "Content-Location": f"{prefix}/{route}/{form_path(release, record_id, choice.suffix)}",
             "Link": link_header(release, release.read(record_id), prefix, FORMATS, form),
             "ETag": make_tag(release.id, release.record_line(record_id), form, urlencode(sorted(values.items()))),
             "Cache-Control": "no-cache",  # a client asks again: the next release has the same addresses

@@ -89,11 +89,10 @@ class Reading:
         texts += (text for path, text in leaves(attributes) if path not in ("printed_value", "numeric_value"))
         texts += self._labels(record)
         sources = _texts(record.data["source_ids"])
-        own = (record.id,) if record.kind == "source" else ()
         facets = {
             "kind": (record.kind,),
             "status": (status,),
-            "source": tuple(dict.fromkeys((*own, *sources))),
+            "source": tuple(dict.fromkeys(one for one in sources if one != record.id)),
             **self._concepts(record),
         }
         doubts = [status] if status in _DOUBTFUL else []

@@ -17,6 +17,7 @@ from evkg.facet import NONE, SEARCH, Facet, address
 from evkg.jsontext import encode_json
 from evkg.negotiate import Variant
 from evkg.pages import render_page
+from evkg.parameters import check_names, check_values
 from evkg.problem import RequestError
 from evkg.release import Release
 from evkg.search import SORTS, Found, Search, Selection, read_selection
@@ -26,7 +27,7 @@ from evkg.search_view import LISTED, OPENED, SHOWN, FacetView, HitView, view_fac
 from evkg.service import Service
 
 VARIANTS: Final = (Variant("text/html", "html"), Variant("application/json", "json"), Variant("text/csv", "csv"))
-COLUMNS: Final = ("id", "kind", "name", "status", "printed_value", "unit", "doubt", "url")
+COLUMNS: Final = ("id", "kind", "name", "status", "printed_value", "unit", "doubt", "url", "system", "dataset")
 _PATH: Final = "/search"
 #: Records that are read from the index at once for a table (count).
 _PORTION: Final = 500
@@ -79,6 +80,11 @@ def describe_parameters(facets: Sequence[Facet]) -> dict[str, Any]:
     }
 
 
+def list_parameters(facets: Sequence[Facet]) -> list[str]:
+    """The names of the parameters of a list with these facets."""
+    return [str(parameter["name"]) for parameter in describe_parameters(facets)["parameters"]]
+
+
 class SearchRoute:
     """Answers searches of one release; its methods run in threads beside the server's loop."""
 
@@ -95,6 +101,7 @@ class SearchRoute:
         """
         variant = requested(request, format_name, VARIANTS, "A search", of="a search")
         pairs = read_parameters(request.scope["query_string"])
+        check_names([name for name, _ in pairs], list_parameters(SEARCH), _PATH)
         try:
             selection = read_selection(pairs)
         except UsageError as error:
@@ -102,6 +109,7 @@ class SearchRoute:
         index = self._index.get()
         if self._search is None or self._search.index is not index:
             self._search = Search(index)
+        check_values(selection.chosen, SEARCH, self._release, lambda name, value: value in index.facets.get(name, {}))
         cached = self._service.cache_headers("search", variant.format_name, repr(selection))
         headers = {"Content-Type": variant.content_type, **cached}
         if unchanged := not_modified(request, headers):
@@ -119,10 +127,14 @@ class SearchRoute:
     def _csv(self, index: SearchIndex, found: Found) -> Iterator[str]:
         yield ",".join(map(csv_cell, COLUMNS)) + "\n"
         for start in range(0, found.total, _PORTION):
-            for hit in index.hits(found.numbers[start : start + _PORTION]):
+            numbers = found.numbers[start : start + _PORTION]
+            tested = [index.values(name, numbers) for name in ("system", "dataset")]
+            names = index.labels({one for values in tested for ids in values.values() for one in ids})
+            for hit in index.hits(numbers):
+                about = ("; ".join(names.get(one, one) for one in values.get(hit.number, ())) for values in tested)
                 printed, unit = hit.printed_value or "", hit.unit or ""
                 cells = (hit.id, hit.kind, hit.name, hit.status, printed, unit, " ".join(hit.doubts), self._url(hit.id))
-                yield ",".join(map(csv_cell, cells)) + "\n"
+                yield ",".join(map(csv_cell, (*cells, *about))) + "\n"
 
     def _url(self, record_id: str) -> str:
         return f"{self._service.base}/id/{record_id}"
@@ -151,6 +163,8 @@ class SearchRoute:
                     "unit": view.hit.unit,
                     "doubt": list(view.hit.doubts),
                     "url": self._url(view.hit.id),
+                    "system": list(view.systems),
+                    "dataset": list(view.data),
                     "found_in": view.found_in and {"field": view.found_in.field, "text": view.found_in.text},
                 }
                 for view in hits

@@ -50,6 +50,8 @@ class HitView:
     unit: str | None
     doubts: tuple[str, ...]
     sources: tuple[str, ...]
+    systems: tuple[str, ...]  # what a result tested, and on what: names
+    data: tuple[str, ...]
     found_in: FoundIn | None
 
 
@@ -79,8 +81,8 @@ class FacetView:
 
     @property
     def is_choice(self) -> bool:
-        """Whether it leaves a choice, or a choice of it can be undone."""
-        return len(self.values) > 1 or self.chosen_count > 0
+        """Whether it has anything to choose: also a single value says how many records have it."""
+        return bool(self.values)
 
     @property
     def first(self) -> tuple[Value, ...]:
@@ -108,7 +110,9 @@ def view_hits(release: Release, index: SearchIndex, numbers: Sequence[int], part
     hits = index.hits(numbers)
     records = {hit.id: release.read(hit.id) for hit in hits}
     cited = [str(source) for record in records.values() for source in _list(record.data["source_ids"])]
-    names = index.labels(dict.fromkeys(cited))
+    tested = {name: index.values(name, numbers) for name in ("system", "dataset")}
+    about = [one for values in tested.values() for ids in values.values() for one in ids]
+    names = index.labels(dict.fromkeys((*cited, *about)))
     vocabulary = release.vocabulary
     units, statuses = vocabulary.schemes["unit"].concepts, vocabulary.schemes["status"].concepts
     found = []
@@ -123,6 +127,8 @@ def view_hits(release: Release, index: SearchIndex, numbers: Sequence[int], part
                 unit=units[hit.unit].label if hit.unit is not None and hit.unit in units else hit.unit,
                 doubts=tuple(DOUBTS[doubt] for doubt in hit.doubts),
                 sources=tuple(names.get(str(source), str(source)) for source in _list(record.data["source_ids"])),
+                systems=tuple(names.get(one, one) for one in tested["system"].get(hit.number, ())),
+                data=tuple(names.get(one, one) for one in tested["dataset"].get(hit.number, ())),
                 found_in=_found_in(release, index, record, parts) if parts else None,
             )
         )

@@ -21,6 +21,19 @@ _WEB: Final = re.compile(r"https?://[^\s<>\"]+")
 _SCHEMA: Final = "https://schema.org/"
 
 
+def form_path(release: Release, record_id: str, suffix: str) -> str:
+    """The end of the address of one form of a record, behind `/id/` or `/record/`; `suffix` is such as `.ttl`.
+
+    Where another record has the id that the suffix would make, the form is a parameter instead.
+
+    >>> from evkg.release import open
+    >>> form_path(open(), "gena-lm", ".ttl")
+    'gena-lm.ttl'
+    """
+    name = record_id + suffix
+    return f"{quote(record_id)}?form={suffix[1:]}" if release.has_record(name) else quote(name)
+
+
 def link_header(release: Release, record: Record, prefix: str, forms: Sequence[tuple[str, str]], form: str) -> str:
     """The value of Link for one form of a record: `forms` are suffix and media type of each, `form` is html or another.
 
@@ -38,7 +51,8 @@ def link_header(release: Release, record: Record, prefix: str, forms: Sequence[t
         return ", ".join([*links, f'<{prefix}/id/{address}>; rel="describes"; type="text/html"'])
     links.append(f'<{quote(thing_iri(release.base_iri, record.id), safe=":/#%")}>; rel="cite-as"')
     links += [
-        f'<{prefix}/id/{address}{suffix}>; rel="{"item" if suffix == ".json" else "describedby"}"; type="{media_type}"'
+        f"<{prefix}/id/{form_path(release, record.id, suffix)}>; "
+        f'rel="{"item" if suffix == ".json" else "describedby"}"; type="{media_type}"'
         for suffix, media_type in forms
     ]
     links.append(f'<{_SCHEMA}AboutPage>; rel="type"')
