@@ -50,11 +50,15 @@ class Rule:
 
 @lru_cache(maxsize=256)
 def _terms(query: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The terms in the head of a CONSTRUCT query, and those behind it; `_ANY` where a property is a variable."""
+    """The terms in the head of a CONSTRUCT query, and those behind it.
+
+    `_ANY` where a property is a variable, unless VALUES names what it may be.
+    """
     plain = re.sub(r"(^|\s)#[^\n]*", " ", query)
     head, _, body = plain.partition("WHERE")
     found = frozenset(_TERM.findall(body))
-    if re.search(r"[{.]\s*\?\w+\s+\?\w+\s+[?<\w\"]", body):
+    listed = set(re.findall(r"\?(\w+)", " ".join(re.findall(r"VALUES\s+(\?\w+|\([^)]*\))", body))))
+    if not listed.issuperset(re.findall(r"[{.]\s*\?\w+\s+\?(\w+)\s+[?<\w\"]", body)):
         found |= {_ANY}
     return frozenset(_TERM.findall(head)), found
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import Final
 
 import pyoxigraph as ox
@@ -89,8 +90,8 @@ def derive_in(
 class _Derivation:
     """Rules at work in a store, two at a time where neither touches the other.
 
-    What a rule gives is added to the store when a later rule uses it, and otherwise with all the rest at the end: each
-    addition costs about as much for a few triples as for thousands.
+    What a rule gives is added to the store when another rule uses it, with all that waits for the same, and otherwise
+    at the end: each addition costs about as much for a few triples as for thousands.
     """
 
     def __init__(self, store: ox.Store, graph: ox.NamedNode, closure: Closure, progress: Callable[[str], None]) -> None:
@@ -99,7 +100,8 @@ class _Derivation:
         self._closure = closure
         self._progress = progress
         self._found: set[str] = set()
-        self._waiting: set[str] = set()
+        self._waiting: list[tuple[Rule, set[str]]] = []
+        self._adding = Lock()
         self._in_use: dict[str, bool] = {}
 
     def lines(self) -> list[str]:
@@ -122,12 +124,11 @@ class _Derivation:
         def run(number: int, before: Sequence[Future[None]]) -> None:
             for other in before:  # all are ahead in the queue, so they run or are done
                 other.result()
+            self._add_waiting(lambda other: other.feeds(rules[number]))
             new = self._run(rules[number])
             self._found |= new
-            if any(rules[number].feeds(later) for later in rules[number + 1 :]):
-                _add(self._store, new, self.graph)
-            else:
-                self._waiting |= new
+            with self._adding:
+                self._waiting.append((rules[number], new))
 
         with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
             for number, rule in enumerate(rules):
@@ -135,7 +136,13 @@ class _Derivation:
                 done.append(pool.submit(run, number, before))
             for future in done:
                 future.result()
-        _add(self._store, self._waiting, self.graph)
+        self._add_waiting(lambda _: True)
+
+    def _add_waiting(self, is_due: Callable[[Rule], bool]) -> None:
+        with self._adding:
+            due = set[str]().union(*(new for rule, new in self._waiting if is_due(rule)))
+            self._waiting = [(rule, new) for rule, new in self._waiting if not is_due(rule)]
+            _add(self._store, due, self.graph)
 
     def _run(self, rule: Rule) -> set[str]:
         """The triples that a rule gives and no graph holds yet."""
