@@ -126,6 +126,7 @@ def test_the_answer_on_the_seeds_is_the_one_checked_by_hand(seeds: Release, name
     assert ask(seeds, name) == expected
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:Dataset.*deprecated:DeprecationWarning")
 def test_two_engines_agree(seeds: Release, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rdflib, "NORMALIZE_LITERALS", False)

@@ -341,6 +341,7 @@ def test_a_null_number_needs_its_reason(validate: Validate) -> None:
     assert validate(COMPLETE_FILE, record) == []
 
 
+@pytest.mark.long
 def test_schema_and_check_agree_on_the_faults(validate: Validate, tmp_path: Path) -> None:
     """What the schema calls an error, `evkg check` reports too."""
     for number, (path, value) in enumerate(FAULTS):

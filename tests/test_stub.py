@@ -385,6 +385,7 @@ def test_in_every_layout_the_stubs_are_all_that_changes(
 # ---- real records ----
 
 
+@pytest.mark.long
 def test_real_files_change_by_their_stubs_only(tmp_path: Path) -> None:
     files = [*(ROOT / "tests/seed/records").rglob("*.yaml"), *(ROOT / "tests/records").rglob("*.yaml")]
     if SHARED.is_dir():
