@@ -156,7 +156,8 @@ def ours(release: Release, record_id: str) -> str:
     texts = []
     for number in (1, 2):
         parser = _Text()
-        parser.feed(render_record(release, record_id, {"evidence": str(number)}))
+        page = render_record(release, record_id, {"evidence": str(number)})
+        parser.feed(re.sub("</?bdi>", "", page))  # nobody sees where the direction of writing is kept in
         texts.append(" ".join(parser.parts))
     return plain(" ".join(texts))
 
