@@ -20,7 +20,7 @@ from evkg.release import Release
 from evkg.release import open as open_release
 from evkg.server import make_app
 from evkg.service import make_service
-from tests.client import Client
+from tests.client import Client, served
 from tests.conftest import ROOT
 
 PUBLIC = "https://example.org"
@@ -37,9 +37,7 @@ def release(workspace: Path) -> Release:
 
 @pytest.fixture(scope="module")
 def client(release: Release) -> Iterator[Client]:
-    client = Client(make_app(release, public_url=PUBLIC))
-    yield client
-    client.close()
+    yield from served(release, PUBLIC)
 
 
 def page_of(client: Client, query: str, *, status: int = 200) -> str:

@@ -22,7 +22,7 @@ from evkg.questions import find_question, load_questions
 from evkg.release import Release
 from evkg.release import open as open_release
 from evkg.server import make_app
-from tests.client import Client
+from tests.client import Client, served
 
 PUBLIC = "https://example.org"
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
@@ -45,9 +45,7 @@ def release(workspace: Path) -> Release:
 
 @pytest.fixture(scope="module")
 def client(release: Release) -> Iterator[Client]:
-    client = Client(make_app(release, public_url=PUBLIC))
-    yield client
-    client.close()
+    yield from served(release, PUBLIC)
 
 
 def rows(text: str) -> list[dict[str, str]]:

@@ -26,9 +26,9 @@ def csv_lines(rows: Iterable[Row]) -> Iterator[str]:
     >>> next(csv_lines([]))[:23]
     '"row_id","release_id","'
     """
-    yield _line(COLUMNS)
+    yield csv_line(COLUMNS)
     for row in rows:
-        yield _line(row)
+        yield csv_line(row)
 
 
 def csv_cell(text: str) -> str:
@@ -43,7 +43,12 @@ def csv_cell(text: str) -> str:
     return f'"{guarded.replace(chr(34), chr(34) * 2)}"'
 
 
-def _line(cells: Iterable[str]) -> str:
+def csv_line(cells: Iterable[str]) -> str:
+    """The line of these cells, with its line feed.
+
+    >>> print(csv_line(["a", "=1"]), end="")
+    "a","'=1"
+    """
     return ",".join(map(csv_cell, cells)) + "\n"
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from evkg.compare import Comparison
-from evkg.evidence_table import csv_cell
+from evkg.evidence_table import csv_line
 from evkg.leaderboard import Board
 from evkg.leaderboard_group import Apart, Group
 from evkg.leaderboard_index import Pair
@@ -62,7 +62,7 @@ def _apart(apart: Apart) -> dict[str, Any]:
 def board_csv(board: Board, *, group: Group | None = None) -> str:
     """A leaderboard, or one group of it, as CSV: one line a result, those in no group with the reasons."""
     ignored = ", ".join(condition.key for condition in board.ignored)
-    lines = [_line(COLUMNS)]
+    lines = [csv_line(COLUMNS)]
     for one in board.groups if group is None else (group,):
         lines += [_row(one.key, one.metric, one.direction, member, "", ignored) for member in one.members]
         if group is None:
@@ -80,7 +80,7 @@ def _rows_apart(metric: str, found: Iterable[Apart], ignored: str) -> Iterator[s
 
 def comparison_csv(answer: Comparison) -> str:
     """The answer to a question about given results as CSV; every reason stands with each result that it touches."""
-    lines = [_line(COLUMNS)]
+    lines = [csv_line(COLUMNS)]
     for member in answer.members:
         reasons = [
             reason.text
@@ -94,7 +94,7 @@ def comparison_csv(answer: Comparison) -> str:
 
 
 def _row(group: str, metric: str, direction: str, member: Member, reasons: str, ignored: str) -> str:
-    return _line(
+    return csv_line(
         (
             *(group, "" if member.rank is None else str(member.rank), "yes" if member.is_best else ""),
             *(member.printed_value or "", member.unit or "", member.unit_detail or "", member.uncertainty or ""),
@@ -120,8 +120,4 @@ def pairs_csv(pairs: Sequence[Pair]) -> str:
     >>> pairs_csv([])
     '"protocol","protocol_name","dataset","dataset_name","results","groups","comparable"\\n'
     """
-    return "".join([_line(INDEX_COLUMNS), *(_line(map(str, asdict(pair).values())) for pair in pairs)])
-
-
-def _line(cells: Iterable[str]) -> str:
-    return ",".join(map(csv_cell, cells)) + "\n"
+    return "".join([csv_line(INDEX_COLUMNS), *(csv_line(map(str, asdict(pair).values())) for pair in pairs)])

@@ -13,7 +13,7 @@ from typing import Final
 
 from evkg.chart import ACCENT, INK, PAPER, RULE, SOFT, Chart, Drawing
 from evkg.chart_text import SMALL, fit, wrap
-from evkg.evidence_table import csv_cell
+from evkg.evidence_table import csv_line
 from evkg.namespaces import EVKG
 from evkg.vocabulary import Vocabulary
 
@@ -191,4 +191,4 @@ def model_csv(model: Model) -> str:
     """
     lines = [("relation", "label", "from", "to")]
     lines += [(r.key, r.label, r.from_words, r.to_words) for r in model.relations]
-    return "".join(",".join(map(csv_cell, line)) + "\n" for line in lines)
+    return "".join(map(csv_line, lines))

@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import Final
 from urllib.parse import unquote
 
-from evkg.record import ENVELOPE
-from evkg.scalar import Path
+from evkg.scalar import ENVELOPE, Path
 from evkg.vocabulary import Term, Vocabulary
 
 #: Beginning of a fragment -> beginning of the field that the node stands for.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from evkg.evidence_table import csv_cell
+from evkg.evidence_table import csv_line
 from evkg.jsontext import Json, encode_json
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def provenance_csv(way: Provenance) -> str:
     lines: list[Sequence[str]] = [("step", "record", "field", "value", "gap")]
     for step in way.steps:
         lines += [(step.title, step.record, fact.label, fact.text, "yes" if fact.is_gap else "") for fact in step.facts]
-    return "".join(",".join(map(csv_cell, line)) + "\n" for line in lines)
+    return "".join(map(csv_line, lines))
 
 
 def provenance_words(way: Provenance) -> str:

@@ -11,9 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from evkg.axioms import short_name
 from evkg.errors import NotFoundError, VocabularyError, excerpt
 from evkg.namespaces import DCTERMS, EVKG, OWL, RDF, RDFS, SH, SKOS, VOCAB
-from evkg.reference_entry import PREDICATES, SHAPES, Correspondence, Entry, Group, Object, local_url, shorten
+from evkg.reference_entry import PREDICATES, SHAPES, Correspondence, Entry, Group, Object, local_url
 from evkg.reference_rules import Rules
 from evkg.release import Release
 from evkg.shapes import Shapes
@@ -217,14 +218,14 @@ class Reference:
         target = self._one(iri, EVKG + "mappedTo")
         return Correspondence(
             relation=self._predicate(self._one(iri, EVKG + "mappingRelation")),
-            target=Object(shorten(target), target),
+            target=Object(short_name(target), target),
             basis=self._one(iri, EVKG + "basis"),
             is_unverified="true" in self._values(iri, EVKG + "unverified")
             or "true" in self._values(self._one(iri, EVKG + "mappedTo"), EVKG + "unverified"),
         )
 
     def _predicate(self, iri: str) -> str:
-        return PREDICATES.get(iri) or self._one(iri, RDFS + "label") or shorten(iri)
+        return PREDICATES.get(iri) or self._one(iri, RDFS + "label") or short_name(iri)
 
     def _object(self, term: object) -> Object | None:
         """A value in words; a blank node has none, since it only holds together what RDF shows."""
@@ -232,7 +233,7 @@ class Reference:
 
         if isinstance(term, ox.NamedNode):
             label = self._one(term.value, RDFS + "label", SKOS + "prefLabel", DCTERMS + "title")
-            return Object(label or shorten(term.value), local_url(term.value) or term.value)
+            return Object(label or short_name(term.value), local_url(term.value) or term.value)
         return Object(term.value) if isinstance(term, ox.Literal) else None
 
 

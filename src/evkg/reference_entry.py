@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
-from evkg.namespaces import EVKG, NS, ONTOLOGY, OWL, PREFIXES, RDF, RDFS, SH, SKOS, VOCAB
+from evkg.namespaces import EVKG, NS, ONTOLOGY, OWL, RDF, RDFS, SH, SKOS, VOCAB
 
 SHAPES: Final = NS + "shapes#"
 #: Words for predicates that the ontology does not label.
@@ -96,15 +96,3 @@ def local_url(iri: str) -> str | None:
         if iri.startswith(start):
             return path + quote(iri.removeprefix(start))
     return "/vocab/" + iri.removeprefix(VOCAB) if iri.startswith(VOCAB) else None
-
-
-def shorten(iri: str) -> str:
-    """An IRI with a usual prefix, or whole.
-
-    >>> shorten("http://www.w3.org/ns/prov#Entity")
-    'prov:Entity'
-    """
-    for prefix, start in PREFIXES.items():
-        if iri.startswith(start):
-            return f"{prefix}:{iri.removeprefix(start)}"
-    return iri

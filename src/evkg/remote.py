@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from typing import Any, Self
 
-from evkg.errors import QueryLimitError
 from evkg.lanes import Lane
 from evkg.limits import Limits
 from evkg.namespaces import PREFIXES
@@ -19,7 +18,7 @@ from evkg.remote_answer import RemoteAnswer, make_client
 from evkg.runningquery import Answer, gather, unless_gone
 from evkg.sparql import Query, read_query, tokens
 from evkg.store import is_graph
-from evkg.worker import WHOLE_BYTES
+from evkg.worker import WHOLE_BYTES, stopped
 
 
 class RemoteStore:
@@ -54,7 +53,7 @@ class RemoteStore:
         self._is_closed = True
         for running in [*self._running]:
             running.close()
-        self.light.fail(QueryLimitError("The server is being stopped.", "stop"))
+        self.light.fail(stopped())
 
     async def run(self, query: str, *, most_bytes: int | None = WHOLE_BYTES, **options: Any) -> Answer:
         """The answer to a query as a whole; as `QueryWorkers.run`. Raises: as `begin`."""
@@ -77,7 +76,7 @@ class RemoteStore:
             the other side said, or that it says nothing. WorkersBusyError: too many wait.
         """
         if self._is_closed:
-            raise QueryLimitError("The server is being stopped.", "stop")
+            raise stopped()
         read = read_query(query)
         format_name = graph_format if is_graph(read) else table_format
         if format_name is None:

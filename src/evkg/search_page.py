@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
-from evkg.endpoint import read_parameters, requested
-from evkg.errors import UsageError
-from evkg.etag import not_modified
-from evkg.evidence_table import csv_cell
-from evkg.facet import NONE, SEARCH, Facet, address
+from evkg.evidence_table import csv_line
+from evkg.facet import NONE, SEARCH, address
 from evkg.jsontext import encode_json
+from evkg.listing import Listing, describe_parameters
 from evkg.negotiate import Variant
 from evkg.pages import render_page
-from evkg.parameters import check_names, check_values
-from evkg.problem import RequestError
 from evkg.release import Release
-from evkg.search import SORTS, Found, Search, Selection, read_selection
+from evkg.search import SORTS, Found, Selection
 from evkg.search_index import SearchIndex
 from evkg.search_service import SearchService
-from evkg.search_view import LISTED, OPENED, SHOWN, FacetView, HitView, view_facets, view_hits
+from evkg.search_view import FacetView, HitView, view_hits
 from evkg.service import Service
 
 VARIANTS: Final = (Variant("text/html", "html"), Variant("application/json", "json"), Variant("text/csv", "csv"))
@@ -59,73 +55,33 @@ def add_search(app: FastAPI, service: Service) -> None:
         return route.respond(request, "csv")
 
 
-def describe_parameters(facets: Sequence[Facet]) -> dict[str, Any]:
-    """The parameters of a list with these facets, for OpenAPI."""
-
-    def parameter(name: str, words: str, schema: dict[str, Any]) -> dict[str, Any]:
-        return {"name": name, "in": "query", "required": False, "description": words, "schema": schema}
-
-    texts = {"type": "array", "items": {"type": "string"}}
-    return {
-        "parameters": [
-            parameter(
-                "q",
-                "Words that must all occur; phrases in quotes, a star behind the beginning of a word",
-                {"type": "string"},
-            ),
-            *(parameter(facet.name, f"{facet.label}; several are alternatives", texts) for facet in facets),
-            parameter("sort", "The order", {"type": "string", "enum": list(SORTS), "default": SORTS[0]}),
-            parameter("page", "The page, from 1", {"type": "integer", "minimum": 1, "default": 1}),
-        ]
-    }
-
-
-def list_parameters(facets: Sequence[Facet]) -> list[str]:
-    """The names of the parameters of a list with these facets."""
-    return [str(parameter["name"]) for parameter in describe_parameters(facets)["parameters"]]
-
-
 class SearchRoute:
     """Answers searches of one release; its methods run in threads beside the server's loop."""
 
     def __init__(self, service: Service, release: Release, search: SearchService) -> None:
         self._service = service
         self._release = release
-        self._index = search
-        self._search: Search | None = None
+        self._list = Listing(service, release, search, path=_PATH, facets=SEARCH, name="A search", of="a search")
 
     def respond(self, request: Request, format_name: str | None) -> Response:
         """The response to a search; `format_name` outranks Accept.
 
-        Raises: RequestError: 400, a parameter that cannot be; 406; 503, there is no index yet.
+        Raises: RequestError: as `Listing.ask`.
         """
-        variant = requested(request, format_name, VARIANTS, "A search", of="a search")
-        pairs = read_parameters(request.scope["query_string"])
-        check_names([name for name, _ in pairs], list_parameters(SEARCH), _PATH)
-        try:
-            selection = read_selection(pairs)
-        except UsageError as error:
-            raise RequestError(400, str(error)) from error
-        index = self._index.get()
-        if self._search is None or self._search.index is not index:
-            self._search = Search(index)
-        check_values(selection.chosen, SEARCH, self._release, lambda name, value: value in index.facets.get(name, {}))
-        cached = self._service.cache_headers("search", variant.format_name, repr(selection))
-        headers = {"Content-Type": variant.content_type, **cached}
-        if unchanged := not_modified(request, headers):
-            return unchanged
-        found = self._search.find(selection)
-        if variant.format_name == "csv":
-            return Response("".join(self._csv(index, found)), headers=headers)
+        asked = self._list.ask(request, format_name)
+        if isinstance(asked, Response):
+            return asked
+        index, found = asked.index, asked.found
+        if asked.format_name == "csv":
+            return Response("".join(self._csv(index, found)), headers=asked.headers)
         hits = view_hits(self._release, index, found.page, found.parts)
-        most = LISTED if variant.format_name == "json" else SHOWN + OPENED
-        facets = view_facets(self._release, index, found, SEARCH, _PATH, most=most)
-        if variant.format_name == "json":
-            return Response(encode_json(self._document(found, hits, facets)) + "\n", headers=headers)
-        return Response(self._page(index, found, hits, facets), headers=headers)
+        facets = self._list.facets(asked)
+        if asked.format_name == "json":
+            return Response(encode_json(self._document(found, hits, facets)) + "\n", headers=asked.headers)
+        return Response(self._page(index, found, hits, facets), headers=asked.headers)
 
     def _csv(self, index: SearchIndex, found: Found) -> Iterator[str]:
-        yield ",".join(map(csv_cell, COLUMNS)) + "\n"
+        yield csv_line(COLUMNS)
         for start in range(0, found.total, _PORTION):
             numbers = found.numbers[start : start + _PORTION]
             tested = [index.values(name, numbers) for name in ("system", "dataset")]
@@ -134,7 +90,7 @@ class SearchRoute:
                 about = ("; ".join(names.get(one, one) for one in values.get(hit.number, ())) for values in tested)
                 printed, unit = hit.printed_value or "", hit.unit or ""
                 cells = (hit.id, hit.kind, hit.name, hit.status, printed, unit, " ".join(hit.doubts), self._url(hit.id))
-                yield ",".join(map(csv_cell, (*cells, *about))) + "\n"
+                yield csv_line((*cells, *about))
 
     def _url(self, record_id: str) -> str:
         return f"{self._service.base}/id/{record_id}"
@@ -151,7 +107,7 @@ class SearchRoute:
             "in_doubt": found.doubtful,
             "page": selection.page,
             "pages": found.pages,
-            "next": base + selection.url("/search.json", page=selection.page + 1) if _has_next(found) else None,
+            "next": self._list.following(found),
             "facets": {view.facet.name: [_value(base, value) for value in view.values] for view in facets},
             "hits": [
                 {
@@ -185,7 +141,7 @@ class SearchRoute:
             without_doubt=selection.url(_PATH, {**selection.filters, "doubt": (NONE,)}) if found.doubtful else None,
             only_text=address(_PATH, {}, q=selection.text),
             help=self._help(index, found) if not found.total else None,
-            **page_links(selection, found, _PATH),
+            **self._list.page_links(found),
         )
 
     def _help(self, index: SearchIndex, found: Found) -> dict[str, Any]:
@@ -198,23 +154,6 @@ class SearchRoute:
             near_urls = [(word, Selection(selection.text.replace(part.shown, word)).url(_PATH)) for word in near]
             words.append((part.shown, count, Selection(part.shown).url(_PATH), near_urls))
         return {"words": words, "has_words": bool(found.parts) or not selection.text}
-
-
-def page_links(selection: Selection, found: Found, path: str) -> dict[str, Any]:
-    """The addresses that a page of a list needs: the pages beside it, and the same as data."""
-    number = selection.page
-    return {
-        "first": (number - 1) * 25 + 1,
-        "last": min(number * 25, found.total),
-        "previous": selection.url(path, page=min(number - 1, found.pages)) if number > 1 else None,
-        "following": selection.url(path, page=number + 1) if _has_next(found) else None,
-        "as_json": selection.url(f"{path}.json", page=number),
-        "as_csv": selection.url(f"{path}.csv"),
-    }
-
-
-def _has_next(found: Found) -> bool:
-    return found.selection.page < found.pages
 
 
 def _value(base: str, value: Any) -> dict[str, Any]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evkg.jsontext import Json, encode_json
+from evkg.view import Value, open_values
 
 if TYPE_CHECKING:
     from evkg.record import Record
@@ -16,16 +14,7 @@ if TYPE_CHECKING:
 _ATTRIBUTES = ("extraction", "evidence_concerns", "missing_metadata")
 
 
-@dataclass(frozen=True, slots=True)
-class Technical:
-    """One line: the path in the record, a label, and the text."""
-
-    key: str
-    label: str
-    text: str
-
-
-def technical_values(release: Release, record: Record) -> list[Technical]:
+def technical_values(release: Release, record: Record) -> list[Value]:
     """The lines of a record: its id, status and facets, then what curators noted about it.
 
     >>> from evkg.release import open
@@ -33,26 +22,13 @@ def technical_values(release: Release, record: Record) -> list[Technical]:
     >>> [(line.key, line.text) for line in technical_values(release, release.read("gena-lm"))][:3]
     [('id', 'gena-lm'), ('kind', 'model'), ('status', 'discovered')]
     """
-    lines = [Technical(key, key, str(record.data[key])) for key in ("id", "kind", "status")]
+    lines = [Value(key, key, str(record.data[key])) for key in ("id", "kind", "status")]
     facets = record.data["facets"]
     if isinstance(facets, dict):
         for key, value in facets.items():
             term = release.vocabulary.facets.get(key)
-            lines += _leaves(f"facets.{key}", term.label if term else key.replace("_", " "), value)
+            lines += open_values(f"facets.{key}", term.label if term else key.replace("_", " "), value)
     for key in _ATTRIBUTES:
         if key in record.attributes:
-            lines += _leaves(key, key.replace("_", " "), record.attributes[key])
+            lines += open_values(key, key.replace("_", " "), record.attributes[key])
     return lines
-
-
-def _leaves(key: str, label: str, value: Json) -> Iterator[Technical]:
-    if isinstance(value, dict) and value:
-        for name, inner in value.items():
-            yield from _leaves(f"{key}.{name}", f"{label} · {name.replace('_', ' ')}", inner)
-    elif isinstance(value, list) and value and any(isinstance(item, dict | list) for item in value):
-        for index, inner in enumerate(value):
-            yield from _leaves(f"{key}.{index}", f"{label} · {index + 1}", inner)
-    elif isinstance(value, list) and value:
-        yield Technical(key, label, "; ".join(v if isinstance(v, str) else encode_json(v) for v in value))
-    else:
-        yield Technical(key, label, value if isinstance(value, str) else encode_json(value))

@@ -155,7 +155,7 @@ def _values(release: Release, attributes: Mapping[str, Json], terms: Mapping[str
         if isinstance(value, dict) and term is not None and term.value_kind in PARTS:
             yield from _part_values(release, key, value, PARTS[term.value_kind][0], term.label)
         elif isinstance(value, dict | list) and (term is None or term.value_kind == "json"):
-            yield from _open_values(key, term.label if term else key, value)
+            yield from open_values(key, term.label if term else key, value)
         else:
             yield Value(key, term.label if term else key, _text(release, term, value), term.definition if term else "")
 
@@ -169,14 +169,18 @@ def _part_values(release: Release, key: str, value: Mapping[str, Json], name: st
         yield Value(f"{key}.{inner}", text, _text(release, term, content), term.definition if term else "")
 
 
-def _open_values(key: str, label: str, value: Json) -> Iterator[Value]:
-    """One line a leaf of a free object."""
+def open_values(key: str, label: str, value: Json) -> Iterator[Value]:
+    """One line a leaf of a free object; other values are one line.
+
+    >>> [(line.key, line.text) for line in open_values("hardware", "hardware", {"gpu": {"count": 2}})]
+    [('hardware.gpu.count', '2')]
+    """
     if isinstance(value, dict) and value:
         for name, inner in value.items():
-            yield from _open_values(f"{key}.{name}", f"{label} · {name.replace('_', ' ')}", inner)
+            yield from open_values(f"{key}.{name}", f"{label} · {name.replace('_', ' ')}", inner)
     elif isinstance(value, list) and value and any(isinstance(item, dict | list) for item in value):
         for index, inner in enumerate(value):
-            yield from _open_values(f"{key}.{index}", f"{label} · {index + 1}", inner)
+            yield from open_values(f"{key}.{index}", f"{label} · {index + 1}", inner)
     elif isinstance(value, list) and value:
         yield Value(key, label, "; ".join(v if isinstance(v, str) else encode_json(v) for v in value))
     else:

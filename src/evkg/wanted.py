@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
 
-from evkg.errors import VocabularyError
+from evkg.expected import expected_fields
 from evkg.namespaces import EVKG, SH
 from evkg.scalar import Path
-from evkg.vocabulary import PARTS, Term, Vocabulary, data_folder, load_vocabulary
+from evkg.shapegraph import ShapeGraph
+from evkg.shapes import Shapes
+from evkg.vocabulary import PARTS, Term, Vocabulary, load_vocabulary
 
 #: What a rule on one property says if an empty text breaks it.
 _REFUSING = (SH + "pattern", SH + "in", SH + "and")
-
-
-class _Facts(NamedTuple):
-    completed: list[tuple[str, str]]  # (class, IRI of a property that wants a value or a reason)
-    refusing: frozenset[tuple[str, str]]  # (class, IRI of a property whose shape refuses an empty text)
 
 
 def wanted_fields(kind: str) -> frozenset[tuple[str, ...]]:
@@ -48,7 +44,7 @@ def refuses_empty(kind: str, path: Path) -> bool:
         classes = PARTS[term.value_kind][:1]
         terms = vocabulary.parts[classes[0]]
     last = terms.get(steps[-1]) or vocabulary.terms[steps[-1]]
-    return any((name, iri) in _facts().refusing for name in classes for iri in (last.iri, last.text_iri))
+    return any((name, iri) in _refusing() for name in classes for iri in (last.iri, last.text_iri))
 
 
 def _classes(kind: str, vocabulary: Vocabulary) -> tuple[str, ...]:
@@ -58,46 +54,24 @@ def _classes(kind: str, vocabulary: Vocabulary) -> tuple[str, ...]:
 
 
 @cache
-def _wanted() -> Mapping[str, frozenset[tuple[str, ...]]]:
-    vocabulary = load_vocabulary()
-    found: dict[str, set[tuple[str, ...]]] = {}
-    for kind in vocabulary.kinds:
-        classes = _classes(kind, vocabulary)
-        fields = {iri: (key,) for key, term in vocabulary.attributes[kind].items() for iri in (term.iri, term.text_iri)}
-        for key in ("review", "extraction"):
-            fields[vocabulary.terms[key].iri] = (key,)
-        parts: dict[str | None, tuple[str, ...]] = {}
-        for key, term in vocabulary.attributes[kind].items():
-            for part in (
-                vocabulary.parts.get(PARTS[term.value_kind][0], {}).values() if term.value_kind in PARTS else ()
-            ):
-                parts[part.iri] = (key, part.record_key)
-        wanted = {iri for name, iri in _facts().completed if name in classes}
-        found[kind] = {path for iri in wanted if (path := fields.get(iri) or parts.get(iri))}
-    return {kind: frozenset(paths) for kind, paths in found.items()}
+def _shapes() -> Shapes:
+    return Shapes()
 
 
 @cache
-def _facts() -> _Facts:
-    import pyoxigraph as ox
+def _wanted() -> Mapping[str, frozenset[tuple[str, ...]]]:
+    fields = expected_fields(_shapes(), load_vocabulary())
+    return {kind: frozenset(tuple(map(str, item.path[1:])) for item in items) for kind, items in fields.items()}
 
-    about: dict[str, dict[str, list[str]]] = {}
-    for file in sorted(data_folder("shapes").glob("*.ttl")):
-        try:
-            for quad in ox.parse(path=str(file), format=ox.RdfFormat.TURTLE):
-                if isinstance(quad.subject, ox.NamedNode):
-                    facts = about.setdefault(quad.subject.value, {})
-                    facts.setdefault(quad.predicate.value, []).append(getattr(quad.object, "value", ""))
-        except (SyntaxError, ValueError, OSError) as error:
-            raise VocabularyError(f"{file}: {error}") from error
-    completed: list[tuple[str, str]] = []
-    refusing: set[tuple[str, str]] = set()
-    for facts in about.values():
-        for target in facts.get(SH + "targetClass", ()):
-            name = target.removeprefix(EVKG)
-            completed += [(name, iri) for iri in facts.get(EVKG + "completes", ())]
-            for rule in facts.get(SH + "property", ()):
-                said = about.get(rule, {})
-                if any(key in said for key in _REFUSING):
-                    refusing.update((name, iri) for iri in said.get(SH + "path", ()))
-    return _Facts(completed, frozenset(refusing))
+
+@cache
+def _refusing() -> frozenset[tuple[str, str]]:
+    """(class, IRI of a property whose shape refuses an empty text)."""
+    graph = ShapeGraph(_shapes())
+    return frozenset(
+        (target.removeprefix(EVKG), iri)
+        for shape, rule in graph.pairs(SH + "property")
+        if any(graph.one(rule, key) is not None for key in _REFUSING)
+        for target in graph.all(shape, SH + "targetClass")
+        for iri in graph.all(rule, SH + "path")
+    )

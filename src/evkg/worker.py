@@ -103,7 +103,7 @@ class QueryWorkers:
         for worker in [*self._workers]:
             worker.kill()
         for lane in (self.light, self.heavy):
-            lane.fail(_stopped())
+            lane.fail(stopped())
 
     async def close(self) -> None:
         """End all workers and wait until their processes are gone."""
@@ -145,7 +145,7 @@ class QueryWorkers:
             ReleaseError: no worker is left, and none can be started. CancelledError: the client is gone.
         """
         if self._is_closed:
-            raise _stopped()
+            raise stopped()
         formats = {"table_format": table_format, "graph_format": graph_format, **self._meaning}
         request = {"query": query, "default_graphs": default_graphs, "named_graphs": named_graphs, **formats}
         run = RunningQuery(self, request, client)
@@ -194,7 +194,7 @@ class QueryWorkers:
     def reason(self, status: int) -> QueryError:
         """The error of a query whose process ended with this status."""
         if self._is_closed:
-            return _stopped()
+            return stopped()
         if status == -signal.SIGABRT:  # what Rust does when it gets no memory
             message = f"The query needs more memory than the limit of {size_text(self.limits.memory)}."
             return QueryLimitError(message, "memory")
@@ -208,7 +208,7 @@ class QueryWorkers:
     def check(self) -> None:
         """Raises: QueryLimitError: the server is being stopped. ReleaseError: no worker can be started."""
         if self._is_closed:
-            raise _stopped()
+            raise stopped()
         if self.trouble and not self.processes:
             raise ReleaseError(self.trouble)
 
@@ -287,7 +287,8 @@ class QueryWorkers:
                 await asyncio.sleep(_RETRY_SECONDS)
 
 
-def _stopped() -> QueryLimitError:
+def stopped() -> QueryLimitError:
+    """What is said to those who wait when the server is stopped."""
     return QueryLimitError("The server is being stopped.", "stop")
 
 
