@@ -8,9 +8,10 @@ from typing import Any
 import pyoxigraph as ox
 import pytest
 
-from evkg.axioms import Rule, load_axioms
-from evkg.derive import derive, load_rules
+from evkg.axioms import load_axioms
+from evkg.derive import derive
 from evkg.errors import InconsistencyError, VocabularyError
+from evkg.inference import Rule, load_rules
 from evkg.namespaces import DCTERMS, EVKG, NS, OWL, PROV, RDF, RDFS, SKOS
 from tests import owl
 from tests.builds import (

@@ -50,8 +50,7 @@ LAYERS = (
         "neighbours",
         "research",
         "dataset",
-        "axioms",
-        "derive",
+        *("inference", "axioms", "patterns", "premises", "derive"),
         "sparql",
         "columns",
         "questions",
@@ -78,6 +77,7 @@ LAYERS = (
         "batch",
         "pool",
         "verdicts",
+        "cluster",
         "watching",
         "check",
         "answer",
@@ -178,6 +178,7 @@ LAYER = {module: number for number, modules in enumerate(LAYERS) for module in m
 ROOMS = {
     "yaml": {"yamltext", "layout"},
     "pyshacl": {"normative"},
+    "distributed": {"cluster"},
     "shacl": {"fast"},
     # A report is a file of its own without a release, so its page has its own templates.
     "jinja2": {"pages", "finding_page"},
@@ -245,6 +246,7 @@ HEAVY = (
     "jinja2",
     "yaml",
     "vl_convert",
+    "distributed",
 )
 #: As long as a module may be (lines).
 LONGEST = 320

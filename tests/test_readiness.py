@@ -15,8 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evkg.axioms import load_axioms
-from evkg.derive import derive, load_rules
+from evkg.derive import derive
 from evkg.errors import NotFoundError
+from evkg.inference import load_rules
 from evkg.jsontext import Json, decode_json
 from evkg.namespaces import EARL, EVKG, PREFIXES, graph_iri
 from evkg.readiness import KINDS, read_readiness

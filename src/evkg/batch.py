@@ -20,8 +20,10 @@ from evkg.dataset import Portion, repeated
 from evkg.errors import InconsistencyError
 from evkg.fact import Fact, facts
 from evkg.finding import Finding
+from evkg.inference import load_rules
 from evkg.namespaces import graph_iri
 from evkg.neighbours import Examiner, Neighbours
+from evkg.premises import Premises
 from evkg.record import Record
 from evkg.report import Block, record_block
 from evkg.shapes import Result, Shapes
@@ -31,6 +33,8 @@ from evkg.vocabulary import load_vocabulary
 
 #: How many records are validated at one go (count).
 BATCH: Final = 1_000
+#: The end of the name of a file with what rules can use of the records of a batch.
+PREMISES: Final = ".premises.nq"
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ class Outcome:
     report: Place = _NOWHERE
     links: Place = _NOWHERE
     derived: Place = _NOWHERE
+    premises: Place = _NOWHERE
     turtle: Place = _NOWHERE
     severities: Counter[str] = field(default_factory=Counter)
     block: Block | None = None
@@ -120,7 +125,9 @@ class Worker:
         neighbours = task.neighbours
         self._examiner = Examiner(vocabulary, neighbours)
         self._converter = Converter(vocabulary, task.base)
-        self._closure = Closure(load_axioms())
+        axioms = load_axioms()
+        self._closure = Closure(axioms)
+        self._premises = Premises([*axioms.chains, *load_rules()], axioms)
         classes = {
             key: vocabulary.kinds[kind] for key, kind in neighbours.kinds.items() if key not in neighbours.withheld
         }
@@ -215,13 +222,14 @@ class Worker:
         """Write the files of a batch: record graphs, what follows from each record, its part of the report."""
         base = self._task.base
         derived = f" <{graph_iri(base, 'derived')}> ."
+        following = {record.id: self._closure.of(triples) for _, record, triples in converted}
         with stem.with_suffix(".nq").open("wb") as stream:
             for outcome, record, triples in converted:
                 _refuse_foreign(triples, base, record.id)
                 outcome.quads, outcome.quads_sha256 = _append(stream, triples, f" <{base}record/{record.id}> .")
                 outcome.quad_count = len(triples)
-            for outcome, _, triples in converted:
-                outcome.derived, _ = _append(stream, self._closure.of(triples), derived)
+            for outcome, record, _ in converted:
+                outcome.derived, _ = _append(stream, following[record.id], derived)
             for outcome, record, _ in converted:
                 outcome.report, _ = _append(stream, blocks[record.id].lines())
             for outcome, record, _ in converted:
@@ -232,6 +240,13 @@ class Worker:
         with stem.with_suffix(".ttl").open("wb") as stream:
             for outcome, record, _ in converted:
                 outcome.turtle, _ = _append(stream, blocks[record.id].turtle().splitlines())
+        ids = self._task.neighbours.kinds
+        with stem.with_suffix(PREMISES).open("wb") as stream:
+            for outcome, record, triples in converted:
+                graph = f" <{base}record/{record.id}> ."
+                used = [f"{triple}{graph}" for triple in self._premises.of(triples, base, ids)]
+                used += [f"{triple}{derived}" for triple in self._premises.following(following[record.id])]
+                outcome.premises, _ = _append(stream, used)
 
 
 def _refuse_foreign(triples: Iterable[str], base: str, record_id: str) -> None:

@@ -2,41 +2,27 @@
 
 What follows from one triple by itself (classes above a class, properties above a property, inverses) is
 looked up in a table made from the axioms; what needs a join (chains of properties, the rules) is SPARQL in
-the store. What comes out is the closure minus what is asserted, so a derived triple can always be told from
-an asserted one, and no triple stands in two graphs. owlrl is the normative reasoner: tests hold this against
-its closure.
+a store of the premises, which is small enough for memory. What comes out is the closure minus what is
+asserted, so a derived triple can always be told from an asserted one, and no triple stands in two graphs.
+owlrl is the normative reasoner: tests hold this against its closure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from threading import Lock
 from typing import Final
 
 import pyoxigraph as ox
 
-from evkg.axioms import TYPE, Axioms, Closure, Rule, short_name
+from evkg.axioms import Axioms, Closure, short_name
 from evkg.errors import InconsistencyError, VocabularyError
+from evkg.inference import TYPE, Rule
 from evkg.namespaces import PREFIXES, graph_iri
-from evkg.vocabulary import data_folder
 
 #: How many rules run at a time (count).
 _SIDE_BY_SIDE: Final = 2
-#: More triples than this are added by a bulk load, which costs as much for a few as for thousands (count).
-_BULK: Final = 2_000
-
-
-def load_rules(folder: Path | None = None) -> list[Rule]:
-    """The rules of `queries/rules/*.rq`: facts that no axiom of OWL 2 RL can say.
-
-    Raises: VocabularyError: the folder holds no rule.
-    """
-    files = sorted((folder or data_folder("queries") / "rules").glob("*.rq"))
-    if not files:
-        raise VocabularyError("queries/rules/ holds no rule.")
-    return [Rule(path.stem, path.read_text(encoding="utf-8")) for path in files]
 
 
 def derive(lines: Iterable[str], base: str, axioms: Axioms, rules: Sequence[Rule] = ()) -> list[str]:
@@ -58,7 +44,10 @@ def derive(lines: Iterable[str], base: str, axioms: Axioms, rules: Sequence[Rule
     near = [f"{triple}{suffix}" for triple in Closure(axioms).of(line[: line.rindex(" <")] for line in given)]
     store = ox.Store()
     store.bulk_load(input="\n".join([*given, *near, ""]).encode(), format=ox.RdfFormat.N_QUADS)
-    return sorted([*near, *derive_in(store, base, axioms, rules)])
+    found = derive_in(store, base, axioms, rules)
+    store.bulk_load(input="\n".join([*found, ""]).encode(), format=ox.RdfFormat.N_QUADS)
+    refuse_contradictions(store, base, axioms)
+    return sorted([*near, *found])
 
 
 def derive_in(
@@ -68,12 +57,10 @@ def derive_in(
     rules: Sequence[Rule] = (),
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[str]:
-    """What only joins give, for a store that holds the `Closure` of each triple already.
+    """What only joins give, for a store that holds at least the `Premises`, and the `Closure` of each triple.
 
-    It is added to the store's derived graph and returned as N-Quads lines, sorted: chains of properties to a
-    fixed point, then each of `rules` once, in their order.
-
-    Raises: InconsistencyError: as `derive`.
+    It is returned as N-Quads lines, sorted: chains of properties to a fixed point, then each of `rules` once, in
+    their order. What rules use of it is added to the store's derived graph.
     """
     derivation = _Derivation(store, ox.NamedNode(graph_iri(base, "derived")), Closure(axioms), progress)
     while True:
@@ -81,17 +68,23 @@ def derive_in(
         # Another round is needed only where a chain leads over what came out.
         if axioms.steps.isdisjoint(triple.split(" ", 2)[1] for triple in new):
             break
-    _refuse_disjoint(store, axioms)
     derivation.run_rules(rules)
-    _refuse_repeats(store, derivation.graph)
     return derivation.lines()
+
+
+def refuse_contradictions(store: ox.Store, base: str, axioms: Axioms) -> None:
+    """Refuse a graph that contradicts itself, or a derived graph that repeats what another graph asserts.
+
+    Raises: InconsistencyError: something belongs to two classes that are disjoint, or a triple stands in two graphs.
+    """
+    _refuse_disjoint(store, axioms)
+    _refuse_repeats(store, ox.NamedNode(graph_iri(base, "derived")))
 
 
 class _Derivation:
     """Rules at work in a store, two at a time where neither touches the other.
 
-    What a rule gives is added to the store when another rule uses it, with all that waits for the same, and otherwise
-    at the end: each addition costs about as much for a few triples as for thousands.
+    What a rule gives is added to the store when another rule uses it, and otherwise never.
     """
 
     def __init__(self, store: ox.Store, graph: ox.NamedNode, closure: Closure, progress: Callable[[str], None]) -> None:
@@ -136,7 +129,6 @@ class _Derivation:
                 done.append(pool.submit(run, number, before))
             for future in done:
                 future.result()
-        self._add_waiting(lambda _: True)
 
     def _add_waiting(self, is_due: Callable[[Rule], bool]) -> None:
         with self._adding:
@@ -212,10 +204,8 @@ def count_graphs(store: ox.Store, triple: str) -> int:
 def _add(store: ox.Store, triples: Collection[str], graph: ox.NamedNode) -> None:
     """Add triples to a graph."""
     content = "\n".join([*(f"{triple} {graph} ." for triple in triples), ""]).encode()
-    if len(triples) > _BULK:
+    if triples:
         store.bulk_load(input=content, format=ox.RdfFormat.N_QUADS)
-    elif triples:
-        store.extend(ox.parse(input=content, format=ox.RdfFormat.N_QUADS))
 
 
 def _refuse_disjoint(store: ox.Store, axioms: Axioms) -> None:

@@ -10,14 +10,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
+
+import pyoxigraph as ox
 
 from evkg.axioms import Closure, load_axioms
-from evkg.batch import Batch, Outcome
+from evkg.batch import PREMISES, Batch, Outcome, Place
 from evkg.check import Checked
-from evkg.derive import count_graphs, derive_in, load_rules
+from evkg.derive import count_graphs, derive_in, refuse_contradictions
 from evkg.errors import InconsistencyError
+from evkg.inference import load_rules
 from evkg.namespaces import SH, graph_iri, record_iri
+from evkg.premises import Premises
 from evkg.publish import write
 from evkg.release import STORE
 from evkg.report import frame_lines, frame_turtle, links_turtle, sort_key
@@ -26,9 +30,6 @@ from evkg.shared import SharedNodes
 from evkg.store import StoreBuilder
 from evkg.vocabulary import load_vocabulary
 from evkg.writer import GraphFile, Slices
-
-if TYPE_CHECKING:
-    import pyoxigraph as ox
 
 #: The folder of what only the making needs; it is removed at the end.
 _PARTS: Final = "parts"
@@ -45,8 +46,8 @@ class _Kept:
 class Draft:
     """The parts of a release in `folder`.
 
-    The store is filled and asked by a thread of its own, as batches are finished: the engine leaves Python's
-    lock alone, so the files of the release are written meanwhile.
+    The store is filled by a thread of its own, as batches are finished, and rules run in another: the engine leaves
+    Python's lock alone, so the files of the release are written meanwhile.
     """
 
     def __init__(self, folder: Path, base: str) -> None:
@@ -58,7 +59,9 @@ class Draft:
         self._static: Mapping[str, Sequence[str]] = {}
         self._runs = Runs(self.parts)
         self._slices = Slices()
+        self._premises: list[Path] = []
         self._engine = ThreadPoolExecutor(1)
+        self._rules = ThreadPoolExecutor(1)
         self._working: list[Future[None]] = []
         self._store: StoreBuilder | None = None
 
@@ -66,6 +69,7 @@ class Draft:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._rules.shutdown(wait=True, cancel_futures=True)
         self._engine.shutdown(wait=True, cancel_futures=True)
         self._slices.close()
         if self._store is not None:
@@ -77,18 +81,18 @@ class Draft:
             return
         for outcome in batch.outcomes:
             self._records[outcome.record_id] = _Kept(outcome, batch.stem)
-        file = batch.stem.with_suffix(".nq")
+        file, premises = batch.stem.with_suffix(".nq"), batch.stem.with_suffix(PREMISES)
         if batch.has_repeats:
-            file = self._without_repeats(batch, file)
+            quads = [place for o in batch.outcomes for place in (o.quads, o.derived, o.report, o.links)]
+            file = self._cut(file, quads)
+            premises = self._cut(premises, [outcome.premises for outcome in batch.outcomes])
+        self._premises.append(premises)
         self._working.append(self._engine.submit(self._load, file))
 
-    def _without_repeats(self, batch: Batch, file: Path) -> Path:
-        """The file of a batch without the quads of records that repeat an earlier one."""
-        clean = file.with_suffix(".clean.nq")
-        with clean.open("wb") as stream:
-            for outcome in batch.outcomes:
-                for place in (outcome.quads, outcome.derived, outcome.report, outcome.links):
-                    stream.write(self._slices.read(file, place))
+    def _cut(self, file: Path, places: Iterable[Place]) -> Path:
+        """A copy of some places of a file: those of records that repeat no earlier one."""
+        clean = file.with_name(f"clean-{file.name}")
+        clean.write_bytes(b"".join(self._slices.read(file, place) for place in places))
         return clean
 
     def _load(self, file: Path) -> None:
@@ -105,19 +109,46 @@ class Draft:
         near = Closure(load_axioms()).of(line[: line.rindex(" <")] for line in given)
         derived = [f"{triple} <{graph_iri(self._base, 'derived')}> ." for triple in near]
         self._runs.add(derived)
+        self._premises.append(self._static_premises(near))
         file = self.parts / "static.nq"
         frame = frame_lines(self._base, checked.severities)
-        write(file, [f"{line}\n" for line in (*given, *derived, *extra, *frame)])
+        file.write_text("\n".join([*given, *derived, *extra, *frame, ""]), encoding="utf-8")
         self._working.append(self._engine.submit(self._load, file))
 
-    def start_deriving(self, progress: Callable[[str], None]) -> None:
-        """Begin to derive, as soon as the store has all that is asserted; `write_graph` waits for it."""
-        self._working.append(self._engine.submit(self._derive, progress))
+    def _static_premises(self, following: Iterable[str]) -> Path:
+        """What rules can use of these graphs, and of what follows from them."""
+        axioms = load_axioms()
+        premises = Premises([*axioms.chains, *load_rules()], axioms)
+        by_triple = {line[: line.rindex(" <")]: line for lines in self._static.values() for line in lines}
+        used = [by_triple[triple] for triple in premises.of([*by_triple], self._base)]
+        graph = graph_iri(self._base, "derived")
+        used += [f"{triple} <{graph}> ." for triple in premises.following(following)]
+        file = self.parts / f"static{PREMISES}"
+        file.write_text("\n".join([*used, ""]), encoding="utf-8")
+        return file
 
-    def _derive(self, progress: Callable[[str], None]) -> None:
-        if self._store is not None:
-            _refuse_repeats(self._static, self._store.store, self._base)
-            self._runs.add(derive_in(self._store.store, self._base, load_axioms(), load_rules(), progress))
+    def start_deriving(self, progress: Callable[[str], None]) -> None:
+        """Begin to derive; the store gets what comes out, and `write_graph` waits for it."""
+        derived = self._rules.submit(self._derive, progress)
+        self._working.append(self._engine.submit(self._finish, derived))
+
+    def _derive(self, progress: Callable[[str], None]) -> list[str]:
+        store = ox.Store()
+        for file in self._premises:
+            store.bulk_load(path=str(file), format=ox.RdfFormat.N_QUADS)
+        return derive_in(store, self._base, load_axioms(), load_rules(), progress)
+
+    def _finish(self, derived: Future[list[str]]) -> None:
+        """Add what was derived to the store, which has all else by then, and see that nothing contradicts."""
+        if self._store is None:
+            return
+        _refuse_repeats(self._static, self._store.store, self._base)
+        lines = derived.result()
+        self._runs.add(lines)
+        file = self.parts / "derived.nq"
+        file.write_text("\n".join([*lines, ""]), encoding="utf-8")
+        self._store.load(file)
+        refuse_contradictions(self._store.store, self._base, load_axioms())
 
     def write_graph(self, file: GraphFile, checked: Checked) -> None:
         """Write all graphs but the release's own: those of records by id, then the others by name.
