@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 PORT   ?= 8000
 EDITOR := src/evkg/static/editor.js
 
-.PHONY: help run editor test test-long lint docs lock bench clean
+.PHONY: help run editor test test-long lint docs images lock bench bench-quick bench-check clean
 help:          ## what can be made here
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: .*## /\t/' | expand -t 14
 
@@ -45,17 +45,21 @@ lint: $(STAMP) ## ruff and mypy
 docs: $(STAMP) ## renew docs/rules.md, which is made from the shapes and tests/records
 	$(BIN)/python -m evkg.rulebook tests/records docs/rules.md
 
+images: $(STAMP) ## draw the pictures of docs/curators.md anew; those of pages need chromium
+	$(BIN)/python -m tests.screenshots docs/images
+
 lock:          ## renew requirements.lock from requirements.in (needs uv)
 	uv pip compile --generate-hashes --universal --python-version 3.11 --no-header requirements.in -o requirements.lock
 
-bench: $(STAMP) ## measure the commands beside what they cannot be faster than; writes benchmarks/results.md
-	$(BIN)/python benchmarks/seed.py
+bench: $(STAMP) ## measure builds of growing size beside their floor and the usual pipeline (an hour); writes benchmarks/results.md
+	$(BIN)/python benchmarks/peers.py --install
+	$(BIN)/python benchmarks/bench.py
+
+bench-quick: $(STAMP) ## the same at small sizes, in under three minutes; writes benchmarks/quick.md
+	$(BIN)/python benchmarks/bench.py --quick
 
 bench-check: $(STAMP) ## time checking beside pySHACL in one piece, and checking again; writes benchmarks/check.md
 	$(BIN)/python benchmarks/check.py
-
-bench-scale: $(STAMP) ## build generated data sets of growing size; writes benchmarks/scale.md
-	$(BIN)/python benchmarks/scale.py
 
 clean:         ## remove what was built, keep the environment
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache

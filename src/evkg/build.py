@@ -24,6 +24,7 @@ from evkg.errors import ReleaseError, UsageError
 from evkg.examples import examples_graph
 from evkg.finding import Finding, render_json
 from evkg.namespaces import graph_iri
+from evkg.pool import Runner, working
 from evkg.publish import lock, publish, remove, write
 from evkg.release import (
     GRAPH,
@@ -65,12 +66,13 @@ def build_release(
     draft: bool = False,
     progress: Progress = lambda *_: None,
     jobs: int | None = None,
+    runner: Runner = working,
 ) -> Built:
     """Make a release of the data set at `path` below `out`, and move `current` to it.
 
     With violations there is no release, unless `draft`; the reports are written in either case.
     The same records and the same `at` give the same bytes, except in the store. `jobs` processes read, convert
-    and check (default: one a core where there is enough to do).
+    and check (default: one a core where there is enough to do); `runner` says where.
 
     Raises: UsageError: nothing to read, or another build is running. InconsistencyError: the graph
         contradicts itself. ReleaseError: it cannot be written.
@@ -82,7 +84,13 @@ def build_release(
             folder.mkdir()
             with Draft(folder, read_description(path)[0].base_iri) as parts:
                 checked = check_dataset(
-                    path, is_open=is_open, sink=parts.add, progress=progress, folder=parts.parts, jobs=jobs
+                    path,
+                    is_open=is_open,
+                    sink=parts.add,
+                    progress=progress,
+                    folder=parts.parts,
+                    jobs=jobs,
+                    runner=runner,
                 )
                 if checked.violations and not draft:
                     report = out / LAST_REPORT

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     import pyoxigraph as ox
     import rdflib
 
+    from evkg.convert import Converter
+
 #: The files of a release, by what they hold.
 GRAPH: Final = "graph.nq"
 GRAPH_INDEX: Final = "graph.index.tsv"
@@ -175,6 +177,12 @@ class Release:
         """The ids of all records, sorted."""
         return list(self._index)
 
+    @cached_property
+    def _converter(self) -> Converter:
+        from evkg.convert import Converter
+
+        return Converter(self.vocabulary, self.base_iri)
+
     def jsonld(self, record_id: str) -> dict[str, Any]:
         """The JSON-LD of a record with its provenance, status and missing entries, its context inside.
 
@@ -184,18 +192,14 @@ class Release:
         >>> release.jsonld("gena-lm")["id"]
         'https://w3id.org/evkg/record/gena-lm'
         """
-        from evkg.convert import Converter
-
-        return Converter(self.vocabulary, self.base_iri).record_to_jsonld(self.read(record_id))
+        return self._converter.record_to_jsonld(self.read(record_id))
 
     def quads(self, record_id: str) -> list[str]:
         """The N-Quads lines of a record's graph.
 
         Raises: NotFoundError: as `record`.
         """
-        from evkg.convert import Converter
-
-        return Converter(self.vocabulary, self.base_iri).record_to_quads(self.read(record_id))
+        return self._converter.record_to_quads(self.read(record_id))
 
     def turtle(self, record_id: str) -> str:
         """The graph of a record as Turtle; literals keep their text.
