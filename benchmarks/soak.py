@@ -1,6 +1,6 @@
 """A server at full load for a while: light, heavy, long, cut and broken off queries at once; nothing may be lost.
 
-    python benchmarks/soak.py RELEASE [--minutes 10]
+    python benchmarks/soak.py RELEASE [--minutes 10] [--out benchmarks/soak.md]
 
 Ends with status 1 if a light query got another answer than it must, if memory or processes grew, or if the server
 said anything on standard error that it should not.
@@ -111,6 +111,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("release", type=Path)
     parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/soak.md"))
     options = parser.parse_args()
     command = [sys.executable, "-m", "evkg.cli", "serve", "--release", str(options.release), "--port", "0"]
     command += ["--time-limit", str(TIME_LIMIT), "--waiting", "16", "--cache", "8MiB"]
@@ -136,14 +137,28 @@ def main() -> int:
         process.send_signal(signal.SIGTERM)
         words, status = process.stderr.read(), process.wait(30)
     times = sorted(load.times)
-    print("\n".join(f"{kind}: {count:,}" for kind, count in sorted(load.counts.items())))
-    print(f"light queries, 95th percentile: {times[int(len(times) * 0.95)] * 1000:.0f} ms")
-    print(f"memory of the server: {sizes[-1] >> 20} MiB, {growth} MiB more than after a quarter of the time")
-    print(f"processes at the end: {workers}; status {status}")
     said = [line for line in words.splitlines() if "An answer was cut" not in line]
     problems = [*load.wrong[:10], *said[:10]]
     if growth > 50 or workers > 10 or status:
         problems.append("memory, processes or status are not as they should be")
+    facts = {kind: f"{count:,}" for kind, count in sorted(load.counts.items())}
+    for part in (0.5, 0.95, 0.99):
+        facts[f"light queries, {part:.0%} within"] = f"{times[int(len(times) * part)] * 1000:.0f} ms"
+    facts["memory of the server at the end"] = f"{sizes[-1] >> 20} MiB"
+    facts["more than after a quarter of the time"] = f"{growth} MiB"
+    facts["processes of workers at the end"] = str(workers)
+    facts["exit status of the server"] = str(status)
+    facts["wrong answers, and words on standard error"] = str(len(load.wrong) + len(said))
+    note = (
+        f"Written by `python benchmarks/soak.py --minutes {options.minutes:g}` on {os.cpu_count()} cores, Python"
+        f" {sys.version.split()[0]}, load {os.getloadavg()[0]:.1f} at the end, time limit {TIME_LIMIT} s. At once and"
+        " without a pause: 3 clients with light queries whose answer is known, 6 with cross products that run into the"
+        " limit, 2 that read all rows, 2 that hang up in the middle, 1 with queries that are none."
+    )
+    rows = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
+    text = f"# A server at full load\n\n{note}\n\n| | |\n|---|---|\n{rows}\n"
+    options.out.write_text(text, encoding="utf-8")
+    print(text)
     print("\n".join(problems) or "nothing was lost")
     return 1 if problems else 0
 

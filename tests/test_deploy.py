@@ -45,3 +45,21 @@ def test_a_wheel_can_be_built_of_what_the_containerfile_copies(tmp_path: Path) -
     (wheel,) = tmp_path.glob("evkg-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert {"evkg/cli.py", "evkg/_data/docs/deploy.md", "evkg/_data/CHANGELOG.md"} <= {*names}
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_the_unit_is_one_that_systemd_reads_and_finds_tight(tmp_path: Path) -> None:
+    (text,) = re.findall(r"^```ini\n(\[Unit\].*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    unit = tmp_path / "evkg.service"
+    unit.write_text(text.replace("/opt/evkg/venv/bin/evkg", "/bin/true"), encoding="utf-8")
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", str(unit)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+    done = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=25", str(unit)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout  # at most 2.5 of 10, where 10 is an open door

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -70,3 +71,29 @@ def test_members_of_problems_are_described(client: Client, document: dict[str, A
     known = document["components"]["schemas"]["Problem"]["properties"]
     for answer in (client.query("ASK { xx:a ?p ?o }"), client.query("ASK {}", "image/png"), client("/id/gena-ml")):
         assert answer.json().keys() <= known.keys()
+
+
+def test_every_page_answers_as_it_is_described(client: Client, document: dict[str, Any]) -> None:
+    """Every path, with what is there and with what is not; records, terms and files of any name."""
+    names = {
+        "name": ["gena-lm", "none", "evkg", "README", "metric/auroc"],
+        "suffix": [".ttl", ".none"],
+        "number": ["1"],
+    }
+    asked = 0
+    for path, methods in document["paths"].items():
+        if "get" not in methods or path in PATHS or path.startswith("/questions"):
+            continue
+        (key,) = re.findall(r"\{(\w+)", path) or [""]
+        for value in names.get(key, [""]):
+            url = re.sub(r"\{\w+\}", value, path)
+            for accept in (None, "text/html", "text/turtle", "image/png", "application/json"):
+                answer = client(url, accept, follow_redirects=True)
+                if answer.status_code == 503 and "Retry-After" in answer.headers:
+                    continue  # the index of the search is being made
+                described = methods["get"]["responses"]
+                assert str(answer.status_code) in described, (url, accept, answer.status_code)
+                content = described[str(answer.status_code)].get("content", {})
+                assert answer.headers["content-type"].partition(";")[0] in content, (url, accept, answer.status_code)
+                asked += 1
+    assert asked > 200

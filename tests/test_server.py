@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx
 import pyoxigraph as ox
@@ -783,3 +783,20 @@ def test_a_port_that_is_taken_is_one_clear_error(release: Release) -> None:
 
 def test_the_interface_describes_itself(client: Client) -> None:
     assert "/id/{name}" in json.dumps(client("/openapi.json").json())
+
+
+def test_pandas_reads_an_answer_as_csv(served: Served) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    query = "SELECT ?printed ?unit { ?r evkg:printedValue ?printed OPTIONAL { ?r evkg:printedUnit ?unit } }"
+    url = f"{served.address}/sparql?{urlencode({'query': query})}"
+    table = pandas.read_csv(url, storage_options={"Accept": "text/csv"}, dtype=str)
+    assert [*table.columns] == ["printed", "unit"]
+    assert {"33.88", "5.6"} <= {*table["printed"]}
+    assert {"33.88"} == {text for text in table["printed"] if float_of(text) == 33.88}
+
+
+def float_of(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -17,7 +17,7 @@ from evkg.negotiate import GRAPHS, Variant
 from evkg.release import open as open_release
 from evkg.serialization import SENT_GRAPH_FORMATS
 from evkg.server import make_app
-from evkg.service import make_service, render_service
+from evkg.service import make_service, named_graphs, render_service
 from tests.client import Client
 
 PUBLIC = "https://example.org/evkg"
@@ -113,6 +113,24 @@ def test_the_description_says_what_holds(workspace: Path) -> None:
     comments = " ".join(value for name, value in found if name.endswith("#comment"))
     for words in ("7 seconds", "2 GiB", "1 GiB", "10000000 rows", "union of all graphs", "read-only", *PREFIXES):
         assert words in comments
+
+
+def test_named_graphs_are_listed_as_they_are(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = open_release(workspace / "build/current")
+    client = Client(make_app(release, public_url=PUBLIC))
+    rows = client.query("SELECT DISTINCT ?g { GRAPH ?g {} }", "text/csv").text.split()[1:]
+    assert len(rows) > 50
+
+    def listed() -> set[str]:
+        quads = ox.parse(client("/sparql", "text/turtle").content, format=ox.RdfFormat.TURTLE)
+        return {quad.object.value for quad in quads if quad.predicate.value == f"{SD}name"}
+
+    assert listed() == {*rows}
+    monkeypatch.setattr("evkg.service.MOST_LISTED", 50)
+    named_graphs.cache_clear()
+    assert listed() == {row for row in rows if "/record/" not in row} != set()
+    named_graphs.cache_clear()
+    client.close()
 
 
 @pytest.mark.parametrize("variant", GRAPHS, ids=[variant.media_type for variant in GRAPHS])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import re
@@ -152,7 +153,7 @@ def test_an_answer_that_is_cut_never_ends(folder: Path, tmp_path: Path, accept: 
         for coding in ("identity", "gzip"):
             with send(served.port, get(MILLION, accept, coding=coding)) as connection:
                 body = b"".join(iter(lambda: connection.recv(1 << 20), b""))
-                assert not body.endswith(b"0\r\n\r\n")
+                assert not body.endswith(b"\r\n0\r\n\r\n")
         assert served.metric("evkg_answers_cut_total") == 3
         name = option[2:].partition("=")[0]
         assert served.metric(f'evkg_limited_total{{limit="{name}"}}') == 3
@@ -396,7 +397,7 @@ def test_what_is_no_longer_served_leaves_nothing_behind(tmp_path: Path) -> None:
 
         def visit() -> tuple[int, int]:
             record = http.get("/search.json").json()["hits"][0]["id"]
-            for path in (f"/id/{record}/provenance.svg", f"/id/{record}", "/compare", "/search?q=a", "/validation"):
+            for path in (f"/provenance.svg?id={record}", f"/id/{record}", "/compare", "/search?q=a", "/validation"):
                 assert http.get(path).status_code == 200, path
             counts = (0, 0)
             end = time.monotonic() + 30
@@ -515,7 +516,7 @@ def test_the_end_waits_for_what_runs(folder: Path) -> None:
             connection.recv(100)
             served.process.send_signal(signal.SIGTERM)
             body = b"".join(iter(lambda: connection.recv(1 << 20), b""))
-            assert body.endswith(b"0\r\n\r\n")
+            assert body.endswith(b"\r\n0\r\n\r\n")
         assert served.process.wait(20) == 0
         assert served.process.stderr is not None
         assert served.process.stderr.read() == ""
@@ -560,3 +561,42 @@ def test_metrics_are_at_no_public_path(folder: Path) -> None:
     with server("--store", str(folder)) as served:
         assert httpx.get(f"{served.address}/metrics", headers={"Host": served.metrics.split("/")[2]}).status_code == 404
         assert httpx.get(served.metrics.replace("/metrics", "/sparql?query=ASK%7B%7D")).status_code == 404
+
+
+def test_slow_readers_do_not_keep_long_queries_waiting(folder: Path) -> None:
+    """Both places for long queries are taken by answers that nobody reads; whoever waits gets one of them."""
+    long = f"SELECT (COUNT(*) AS ?n) {{ {MILLION.partition('{')[2]}"
+    with (
+        server("--store", str(folder), "--workers", "4", "--time-limit", "20") as served,
+        httpx.Client(timeout=60) as http,
+        contextlib.ExitStack() as readers,
+    ):
+        slow = [readers.enter_context(send(served.port, get(f"{MILLION} # {n}"))) for n in range(2)]
+        until(lambda: served.metric('evkg_places_free{lane="heavy"}') == 0)
+        begun = time.monotonic()
+        answers = [  # the second one has its place from the start
+            http.get(f"{served.address}/sparql", params={"query": f"{long} # {n}"}, headers={"Accept": "text/csv"})
+            for n in range(2)
+        ]
+        assert [(answer.status_code, answer.text.split()) for answer in answers] == [(200, ["n", "1000000"])] * 2
+        assert time.monotonic() - begun < 10
+        for reader in slow:  # they were only slow, and nothing of it is lost
+            stream = readers.enter_context(reader.makefile("rb"))
+            assert stream.read(12) == b"HTTP/1.1 200"
+            assert stream.read().endswith(b"\r\n0\r\n\r\n")
+
+
+def test_of_slow_readers_only_so_many_are_kept(folder: Path) -> None:
+    with (
+        server("--store", str(folder), "--workers", "2", "--time-limit", "20") as served,
+        contextlib.ExitStack() as readers,
+    ):
+        slow = []
+        for n in range(3):  # each waits for the one place, which the one before gives up
+            slow.append(readers.enter_context(send(served.port, get(f"{MILLION} # {n}"))))
+            assert slow[-1].recv(12, socket.MSG_WAITALL) == b"HTTP/1.1 200"
+        stream = readers.enter_context(slow[0].makefile("rb"))
+        assert not stream.read().endswith(b"\r\n0\r\n\r\n")  # cut, and visibly
+        until(lambda: served.metric('evkg_limited_total{limit="reading"}') == 1)
+        stream = readers.enter_context(slow[1].makefile("rb"))
+        assert stream.read().endswith(b"\r\n0\r\n\r\n")

@@ -18,7 +18,8 @@ from evkg.build import build_release
 from evkg.errors import QueryError, QueryLimitError, QueryRefusedError, QuerySyntaxError, ReleaseError
 from evkg.limits import Limits
 from evkg.release import STORE
-from evkg.worker import QueryWorkers, WorkersBusyError, answer_once
+from evkg.single_query import answer_once
+from evkg.worker import QueryWorkers, WorkersBusyError
 from tests.conftest import SEED
 
 #: A query that no machine finishes.

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 
-from evkg.answer import Rows
-from evkg.errors import NotFoundError
+import pyoxigraph as ox
+
+from evkg.answer import Rows, python_value
+from evkg.errors import NotFoundError, UsageError
 from evkg.questions import Question
 from evkg.release import Release
+from evkg.store import rows
 
 
 def answer_question(question: Question, values: Mapping[str, str], release: Release) -> Rows:
@@ -23,6 +26,23 @@ def answer_question(question: Question, values: Mapping[str, str], release: Rele
     """
     check_values(question, values, release)
     return release.select(question.with_values(values))
+
+
+def read_rows(body: bytes) -> Rows:
+    """The rows that SPARQL JSON holds.
+
+    Source: SPARQL 1.1 Query Results JSON Format.
+
+    Raises: UsageError: it holds a truth value.
+
+    >>> read_rows(b'{"head":{"vars":["a"]},"results":{"bindings":[{"a":{"type":"literal","value":"1.00"}},{}]}}')[0]
+    {'a': '1.00'}
+    """
+    result = ox.parse_query_results(body, format=ox.QueryResultsFormat.JSON)
+    if not isinstance(result, ox.QuerySolutions):
+        raise UsageError("This query gives no rows; write a SELECT.")
+    solutions = tuple({name: python_value(term) for name, term in row.items()} for row in rows(result))
+    return Rows(tuple(variable.value for variable in result.variables), solutions)
 
 
 def check_values(question: Question, values: Mapping[str, str], release: Release) -> None:

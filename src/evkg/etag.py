@@ -42,7 +42,10 @@ def matches(if_none_match: str | None, tag: str) -> bool:
 
 
 def not_modified(request: Request, headers: dict[str, str]) -> Response | None:
-    """The response 304 with these headers, where their ETag is one that the client has; else None."""
-    if matches(request.headers.get("if-none-match"), headers["ETag"]):
+    """The response 304 with these headers, where their ETag is one that the client has; else None.
+
+    What comes from a remote store has none.
+    """
+    if "ETag" in headers and matches(request.headers.get("if-none-match"), headers["ETag"]):
         return Response(status_code=304, headers={k: v for k, v in headers.items() if k != "Content-Type"})
     return None

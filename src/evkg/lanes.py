@@ -59,20 +59,19 @@ class Lane:
             raise WorkersBusyError(
                 "All query workers are busy, and many queries wait already. Try again in a moment.", limit="waiting"
             )
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        turn: asyncio.Future[None] = loop.create_future()
         queue.append(turn)
         self.waiting += 1
+        timer = loop.call_later(max(seconds, 0), _end, turn, seconds)
         try:
-            async with asyncio.timeout(max(seconds, 0)):
-                await turn
-        except BaseException as error:
+            await turn
+        except BaseException:
             if turn.done() and not turn.cancelled() and turn.exception() is None:
                 self.leave(client)  # the place came in the same moment
-            if isinstance(error, TimeoutError):
-                message = f"No worker became free within {seconds:.3g} s. Try again in a moment."
-                raise WorkersBusyError(message, limit="waiting") from None
             raise
         finally:
+            timer.cancel()
             self._forget(client, turn)
 
     def leave(self, client: str, *, is_lost: bool = False) -> None:
@@ -118,3 +117,9 @@ class Lane:
             self.waiting -= 1
             if not queue:
                 del self._queues[client]
+
+
+def _end(turn: asyncio.Future[None], seconds: float) -> None:
+    if not turn.done():
+        message = f"No worker became free within {seconds:.3g} s. Try again in a moment."
+        turn.set_exception(WorkersBusyError(message, limit="waiting"))

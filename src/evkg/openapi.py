@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from evkg.negotiate import GRAPHS, TABLES, Variant
+from evkg.page_types import describe_errors, describe_page, schema_of
 from evkg.service import Service
 
 _PROBLEM: Final = {
@@ -51,8 +52,9 @@ def describe_parameter(name: str, text: str, *, is_list: bool = False, is_needed
 
 def describe_responses(variants: Iterable[Variant], *troubles: int) -> dict[str, Any]:
     """The responses of a route: an answer in these variants, 304, and the statuses of what may go wrong."""
-    found = {media_type: {"schema": {"type": "string"}} for media_type in dict.fromkeys(v.media_type for v in variants)}
-    problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    types = dict.fromkeys(variant.media_type for variant in variants)
+    found = {media_type: {"schema": schema_of(media_type)} for media_type in types}
+    problem = describe_errors()
     responses: dict[str, Any] = {"200": {"description": "The answer", "content": found}}
     responses["304"] = {"description": "What If-None-Match names is what would be sent"}
     return responses | {str(status): {"description": _TROUBLES[status], "content": problem} for status in troubles}
@@ -127,7 +129,11 @@ def add_openapi(app: FastAPI, service: Service) -> None:
         if app.openapi_schema is None:
             document = get_openapi(title=app.title, version=app.version, routes=app.routes)
             document["servers"] = [{"url": service.base}]
-            document["paths"] = {**PATHS, **getattr(app.state, "describe_paths", dict)(), **document.get("paths", {})}
+            pages = {
+                path: {method: describe_page(path, operation) for method, operation in methods.items()}
+                for path, methods in document.get("paths", {}).items()
+            }
+            document["paths"] = {**PATHS, **getattr(app.state, "describe_paths", dict)(), **pages}
             schemas = document.setdefault("components", {}).setdefault("schemas", {})
             schemas["Problem"] = _PROBLEM
             app.openapi_schema = document

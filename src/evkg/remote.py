@@ -11,14 +11,16 @@ from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from typing import Any, Self
 
+from evkg.gathering import gather, unless_gone
 from evkg.lanes import Lane
 from evkg.limits import Limits
 from evkg.namespaces import PREFIXES
 from evkg.remote_answer import RemoteAnswer, make_client
-from evkg.runningquery import Answer, gather, unless_gone
+from evkg.runningquery import Answer
 from evkg.sparql import Query, read_query, tokens
 from evkg.store import is_graph
-from evkg.worker import WHOLE_BYTES, stopped
+from evkg.worker import WHOLE_BYTES
+from evkg.worker_death import stopped
 
 
 class RemoteStore:

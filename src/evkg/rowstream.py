@@ -24,8 +24,10 @@ PIECE_BYTES: Final = 256 << 10
 FIRST_SECONDS: Final = 0.05
 _NEXT_SECONDS: Final = 0.5
 #: The beginning of a row, by format. In JSON a quote inside a string is escaped, and behind one that ends a string
-#: stands a comma or a brace; so this is never inside a value. All matches of one format have one length.
-_ROW: Final = {"json": (re.compile(rb'[,\[]\{"[^,}]'), 4), "xml": (re.compile(rb"<result>"), 8)}
+#: stands a comma or a brace; so this is never inside a value. All matches of one format have one length. A pattern that
+#: begins with more than one fixed character is found six times as fast, so the first row has one of its own.
+_ROW: Final = {"json": (re.compile(rb'\},\{"[^,}]'), 5), "xml": (re.compile(rb"<result>"), 8)}
+_FIRST_ROW: Final = re.compile(rb'\[\{"[^,}]')
 #: Characters that no document of XML 1.0 can hold, as UTF-8.
 _NO_XML: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
 
@@ -44,6 +46,7 @@ class RowCounter:
         self._format = format_name
         self._count = -1 if format_name in ("csv", "tsv") else 0  # their first line has the names
         self._is_quoted = False
+        self._is_begun = format_name != "json"
         self._end = b""
 
     def add(self, piece: bytes) -> int:
@@ -57,6 +60,9 @@ class RowCounter:
         else:
             pattern, length = _ROW[self._format]
             text = self._end + piece
+            if not self._is_begun and _FIRST_ROW.search(text):
+                self._is_begun = True
+                self._count += 1
             self._count += len(pattern.findall(text))
             self._end = text[-(length - 1) :]
         return self._count

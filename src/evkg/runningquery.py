@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, Self, TypeVar
+from math import inf
+from typing import Any, Final, Protocol, Self
 
-from evkg.bytesize import size_text
 from evkg.errors import QueryError, QueryLimitError
 from evkg.lanes import Lane, WorkersBusyError
 from evkg.limits import Limits
+from evkg.parking import Parking
 from evkg.worker_link import Message, WorkerEndedError, WorkerLink
 from evkg.worker_process import read_error
 
-#: How long a query may run among the light ones (seconds).
+#: How long a query may run among the light ones (seconds), and how often as long if in half of that time it did not
+#: get a processor: what is slow is then the machine, not the query.
 SLICE_SECONDS: Final = 0.1
+_MOST_SLICES: Final = 5
+#: How long a client may take to read a piece before its place in the heavy lane goes to one who waits (seconds).
+_PLACE_SECONDS: Final = 1.0
 #: How long clients may take to read an answer, all in all (seconds).
 _READING_SECONDS: Final = 900.0
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class Pool(Protocol):
     limits: Limits
     light: Lane
     heavy: Lane
+    parking: Parking
 
     def take(self) -> WorkerLink | None: ...
     def take_heavy(self) -> WorkerLink | None: ...
@@ -77,6 +81,8 @@ class RunningQuery:
         self._worker: WorkerLink | None = None
         self._is_light = self._is_heavy = self._is_over = False
         self._handed_out: float | None = None
+        self._parking: asyncio.TimerHandle | None = None
+        self._is_given_up = False
         self._first: Message | None = None
         text = "\n".join((request["query"], *request["default_graphs"], "", *request["named_graphs"]))
         self._key = hashlib.sha256(text.encode(errors="surrogatepass")).digest()
@@ -91,7 +97,7 @@ class RunningQuery:
         await self._take_light()
         if pool.limits.heavy == 0:
             return await self._read(self._end - self._clock())
-        message = await self._wait(SLICE_SECONDS)
+        message = await self._wait_slices()
         if message is not None and not message[0].get("more"):
             return message
         pool.remember(self._key, is_heavy=True)
@@ -134,6 +140,7 @@ class RunningQuery:
         """
         header, body = message
         if header.get("more"):
+            self._await_reader()
             return Answer(header["form"], header["format"], body, self)
         self._finish()
         if "error" in header:
@@ -146,6 +153,7 @@ class RunningQuery:
     async def __anext__(self) -> bytes:
         if self._is_over:
             raise StopAsyncIteration
+        self._stop_parking()
         now = self._clock()
         if self._handed_out is not None:  # the time that its client took does not count
             self._end = min(self._end + now - self._handed_out, self._last)
@@ -155,12 +163,37 @@ class RunningQuery:
         if "error" in header:
             raise read_error(header)
         self._handed_out = self._clock()
+        self._await_reader()
         return body
 
     def close(self) -> None:
         """Stop the query, if it still runs."""
         self._is_over = True
         self._let_go(is_whole=False)
+
+    def give_up(self) -> None:
+        """End it, though its client still reads: others wait. What is read next raises."""
+        self._is_given_up = True
+        if self._worker is not None:
+            self._worker.kill()
+
+    def _await_reader(self) -> None:
+        if self._is_heavy:
+            self._parking = asyncio.get_running_loop().call_later(_PLACE_SECONDS, self._park)
+
+    def _park(self) -> None:
+        """Leave the lane, since nothing goes on here, if somebody waits for the place."""
+        if not self._pool.heavy.waiting:
+            self._await_reader()
+        elif self._is_heavy:
+            self._is_heavy = False
+            self._pool.heavy.leave(self._client)
+            self._pool.parking.enter(self)
+
+    def _stop_parking(self) -> None:
+        if self._parking is not None:
+            self._parking.cancel()
+            self._parking = None
 
     async def _take_light(self) -> None:
         pool = self._pool
@@ -175,6 +208,18 @@ class RunningQuery:
                 await asyncio.sleep(0)
         self._is_light = True
         self._ask(self._worker)
+
+    async def _wait_slices(self) -> Message | None:
+        """The first message of a light query, or None if it comes to be a heavy one."""
+        for _ in range(_MOST_SLICES):
+            used = self._worker.seconds_used if self._worker else inf
+            message = await self._wait(SLICE_SECONDS)
+            if message is not None:
+                return message
+            has_run = self._worker is None or self._worker.seconds_used - used > SLICE_SECONDS / 2
+            if has_run or self._clock() >= self._end:
+                break
+        return None
 
     def _ask(self, worker: WorkerLink) -> None:
         self._asked = self._clock()
@@ -194,6 +239,9 @@ class RunningQuery:
         except WorkerEndedError as error:
             self._is_over = True
             self._let_go(is_whole=False)
+            if self._is_given_up:
+                text = "The answer was read slowly while other long queries waited, and was stopped."
+                raise QueryLimitError(text, "reading") from error
             raise self._pool.reason(error.status) from error
         except BaseException:
             self.close()
@@ -219,6 +267,8 @@ class RunningQuery:
     def _let_go(self, *, is_whole: bool) -> None:
         """Give back the worker and the places; a worker that has not answered to the end is killed."""
         worker, self._worker = self._worker, None
+        self._stop_parking()
+        self._pool.parking.leave(self)
         if worker is not None:
             if is_whole:
                 self._pool.put(worker)
@@ -230,39 +280,3 @@ class RunningQuery:
         if self._is_heavy:
             self._is_heavy = False
             self._pool.heavy.leave(self._client)
-
-
-async def gather(answer: Answer, most_bytes: int | None) -> Answer:
-    """An answer made whole, of so many bytes at most.
-
-    Raises: QueryLimitError: it is longer. And what its rest raises.
-    """
-    if answer.rest is None:
-        return answer
-    parts, size = [answer.body], len(answer.body)
-    try:
-        async for piece in answer.rest:
-            parts.append(piece)
-            size += len(piece)
-            if most_bytes is not None and size > most_bytes:
-                raise QueryLimitError(f"The answer is larger than {size_text(most_bytes)}. Use LIMIT.", "bytes")
-    finally:
-        answer.rest.close()
-    return Answer(answer.form, answer.format_name, b"".join(parts))
-
-
-async def unless_gone(gone: Callable[[], Awaitable[None]] | None, run: Coroutine[Any, Any, T]) -> T:
-    """The outcome of `run`, which is cancelled when `gone` returns or raises first."""
-    if gone is None:
-        return await run
-    running, watching = asyncio.ensure_future(run), asyncio.ensure_future(gone())
-    try:
-        await asyncio.wait((running, watching), return_when=asyncio.FIRST_COMPLETED)
-        if not running.done():
-            watching.result()
-            raise asyncio.CancelledError
-        return running.result()
-    finally:
-        for task in (watching, running):
-            task.cancel()
-        await asyncio.gather(watching, running, return_exceptions=True)

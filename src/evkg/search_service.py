@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,8 @@ RETRY_SECONDS: Final = 3
 #: How often an index is tried to be made (count), and the pause before the next time (seconds).
 TRIES: Final = 3
 PAUSE_SECONDS: Final = 2.0
+#: When all of these failed: how long until somebody who searches begins it again (seconds).
+AGAIN_SECONDS: Final = 300.0
 _log = logging.getLogger(__name__)
 
 
@@ -42,15 +45,22 @@ class SearchService:
         self._index: SearchIndex | None = None
         self._is_stopped = False
         self._stopped = threading.Event()
-        #: Why there is no index and will be none; in words for those who ask.
+        self._failed_at: float | None = None
+        #: Why there is no index; in words for those who ask.
         self.trouble: str | None = None
 
     def start(self) -> None:
         """Begin to find or make the index; at once back, and nothing if it has begun."""
         with self._lock:
-            if self._thread is None and not self._is_stopped:
+            if (self._thread is None or self._may_try_again()) and not self._is_stopped:
+                self.trouble = self._failed_at = None
                 self._thread = threading.Thread(target=self._run, name="search index", daemon=True)
                 self._thread.start()
+
+    def _may_try_again(self) -> bool:
+        """Whether it failed so long ago that what was short may be there again, such as room on the disk."""
+        failed_at = self._failed_at
+        return failed_at is not None and time.monotonic() - failed_at > AGAIN_SECONDS and has_full_text()
 
     def stop(self) -> None:
         """End what still runs, and remove what is not to be kept."""
@@ -108,6 +118,7 @@ class SearchService:
         except (ReleaseError, OSError) as error:
             if not self._is_stopped:
                 _log.error("There is no search: %s", error)
+                self._failed_at = time.monotonic()
                 self.trouble = self.trouble or "The index of the search could not be made, so nothing can be searched."
 
     def _find_or_make(self, is_damaged: bool) -> SearchIndex:

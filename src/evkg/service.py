@@ -9,7 +9,7 @@ import os.path
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
@@ -20,7 +20,7 @@ from evkg.etag import make_tag
 from evkg.limits import Limits
 from evkg.namespaces import PREFIXES
 from evkg.outbox import Outbox
-from evkg.release import MANIFEST, STORE, Release
+from evkg.release import GRAPH_INDEX, MANIFEST, STORE, Release
 from evkg.remote import RemoteStore
 from evkg.worker import QueryWorkers
 
@@ -32,6 +32,8 @@ _FORMATS: Final = (
     *("SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV"),
     *("Turtle", "N-Triples", "JSON-LD", "RDF_XML", "N3", "TriG", "N-Quads"),
 )
+#: How many named graphs are listed at most: clients read the description before each query.
+MOST_LISTED: Final = 1000
 _ADDRESS: Final = re.compile(r"https?://[^\s<>\"{}|^`\\?#]+")
 
 
@@ -131,6 +133,32 @@ _DEFAULT_GRAPHS: Final[Mapping[str, str]] = {
 }
 
 
+@lru_cache(maxsize=4)
+def named_graphs(index: Path, records: str) -> tuple[str, ...]:
+    """The IRIs of the graphs that a file `graph.index.tsv` lists and that hold something.
+
+    Of more than `MOST_LISTED`, those that begin with `records` are left out: they are one for each record.
+
+    Raises: OSError: there is no such file.
+    """
+    with index.open(encoding="utf-8") as stream:
+        rows = [line.split("\t") for line in stream]
+    found = [row[0] for row in rows if len(row) > 2 and row[2] != "0"]
+    return tuple(found if len(found) <= MOST_LISTED else [iri for iri in found if not iri.startswith(records)])
+
+
+def _list_graphs(service: Service) -> str:
+    """The statements about named graphs; none for a store that has no list of them."""
+    release = service.release
+    if release is None:
+        return ""
+    try:
+        found = named_graphs(release.folder / GRAPH_INDEX, f"{release.base_iri}record/")
+    except OSError:
+        return ""
+    return "".join(f" ;\n    sd:namedGraph [ a sd:NamedGraph ; sd:name <{iri}> ]" for iri in found)
+
+
 def render_service(service: Service) -> str:
     """The service description in Turtle.
 
@@ -148,6 +176,10 @@ def render_service(service: Service) -> str:
         f" {size_text(most.result_bytes)} of answer; what is cut never ends like a whole answer. The service is"
         " read-only and follows no SERVICE."
     )
+    listed = (
+        f"Of named graphs at most {MOST_LISTED} are listed here; where there are more, those of records are left out,"
+        " which SELECT DISTINCT ?g { GRAPH ?g {} } lists."
+    )
     known = f"These prefixes need no declaration: {', '.join(PREFIXES)}."
     return f"""\
 {turtle_prefixes(prefixes)}
@@ -157,11 +189,11 @@ def render_service(service: Service) -> str:
 {feature}    sd:defaultEntailmentRegime <http://www.w3.org/ns/entailment/Simple> ;
     sd:resultFormat {formats} ;
     sd:defaultDataset <{service.endpoint}#dataset> ;
-    rdfs:comment "{_DEFAULT_GRAPHS[service.default_graph]}"@en , "{limits}"@en , "{known}"@en ;
+    rdfs:comment "{_DEFAULT_GRAPHS[service.default_graph]}"@en , "{limits}"@en , "{known}"@en , "{listed}"@en ;
     rdfs:seeAlso <{service.base}/.well-known/void> , <{service.base}/graph-store> .
 
 <{service.endpoint}#dataset> a sd:Dataset ;
-    sd:defaultGraph <{service.endpoint}#default-graph> .
+    sd:defaultGraph <{service.endpoint}#default-graph>{_list_graphs(service)} .
 
 <{service.endpoint}#default-graph> a sd:Graph ;
     rdfs:seeAlso <{service.base}/.well-known/void> .

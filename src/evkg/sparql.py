@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
 from math import isfinite, isnan
-from typing import Final
+from typing import Final, NamedTuple
 
 from evkg.convert import quote_literal
 from evkg.errors import QueryRefusedError, QuerySyntaxError, UsageError, excerpt
@@ -47,8 +47,7 @@ _FORMS: Final = ("SELECT", "ASK", "CONSTRUCT", "DESCRIBE")
 Value = str | int | float | Decimal | bool
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word of a query and where it begins (characters from 0)."""
 
     kind: str
@@ -72,8 +71,9 @@ def tokens(text: str) -> Iterator[Token]:
     ['ASK', '{', '?s', 'rdfs:label', '"SERVICE"', '}']
     """
     for match in _TOKEN.finditer(text):
-        if match.lastgroup not in ("space", "comment"):
-            yield Token(str(match.lastgroup), match.group(), match.start())
+        kind = match.lastgroup
+        if kind != "space" and kind != "comment":
+            yield Token(str(kind), match.group(), match.start())
 
 
 @lru_cache(maxsize=512)
@@ -89,7 +89,9 @@ def read_query(text: str) -> Query:
     """
     words = list(tokens(text))
     names = [word.text.upper() for word in words if word.kind == "word"]
-    if _calls_service(words) or _calls_service(tokens(_resolve(text))):
+    resolved = _resolve(text)
+    letters = resolved.upper()  # a text without the letters anywhere needs no second look
+    if ("SERVICE" in letters and _calls_service(words)) or (resolved != text and _calls_service(tokens(resolved))):
         message = "SERVICE is refused: no query reaches another server from here. No prefix may hold the word either."
         raise QueryRefusedError(message)
     form = next((name for name in names if name in (*_FORMS, *_UPDATES)), None)
@@ -99,8 +101,7 @@ def read_query(text: str) -> Query:
         raise QuerySyntaxError("This is not a query: it has no SELECT, ASK, CONSTRUCT or DESCRIBE.", 1, 1)
     known = {*_declared(words), *PREFIXES}
     for word in words:
-        prefix = word.text.partition(":")[0]
-        if word.kind == "pname" and prefix not in known:
+        if word.kind == "pname" and (prefix := word.text.partition(":")[0]) not in known:
             line, column = place(text, word.offset)
             message = f"The prefix {excerpt(prefix)}: is not declared. Known without PREFIX: {', '.join(PREFIXES)}."
             message = f"Line {line}, column {column}: {message}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from itertools import count
@@ -18,22 +17,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from evkg.bytesize import size_text
-from evkg.errors import QueryError, QueryLimitError, ReleaseError
+from evkg.errors import QueryError, ReleaseError
+from evkg.gathering import gather, unless_gone
 from evkg.lanes import Lane, WorkersBusyError
 from evkg.limits import Limits
-from evkg.runningquery import Answer, RunningQuery, gather, unless_gone
+from evkg.parking import Parking
+from evkg.runningquery import Answer, RunningQuery
+from evkg.worker_death import reason_of, stopped
 from evkg.worker_link import WorkerEndedError, WorkerLink
 from evkg.worker_nursery import Nursery
 
-__all__ = ["Answer", "QueryWorkers", "WorkersBusyError", "answer_once"]
+__all__ = ["Answer", "QueryWorkers", "WorkersBusyError"]
 
 #: The longest answer that `run` puts together (bytes).
 WHOLE_BYTES: Final = 32 << 20
 _START_SECONDS: Final = 30.0
 _RETRY_SECONDS: Final = 1.0
-#: How much a heavy worker stands behind in the eyes of the system (niceness), and what it may keep (bytes).
+#: How much a heavy worker stands behind in the eyes of the system (niceness), after how long (seconds), since that
+#: can never be undone, and what it may keep (bytes).
 _NICENESS: Final = 15
+_NICE_SECONDS: Final = 0.2
 _KEPT_BYTES: Final = 600 << 20
 _MOST_KNOWN: Final = 4096
 _log = logging.getLogger(__name__)
@@ -61,6 +64,7 @@ class QueryWorkers:
         self.trouble: str | None = None
         self.light = Lane(0, self.limits.waiting)
         self.heavy = Lane(self.limits.heavy, self.limits.waiting, is_shared=True)
+        self.parking = Parking(self.limits.heavy)
         #: How many workers were started because another was of no more use.
         self.replaced = 0
         self._store = store
@@ -160,14 +164,25 @@ class QueryWorkers:
 
     def take_heavy(self) -> WorkerLink | None:
         """A worker that is idle after a heavy query, if there is one."""
-        return self._idle_heavy.popleft() if self._idle_heavy else None
+        worker = self._idle_heavy.popleft() if self._idle_heavy else None
+        if worker is not None and not worker.is_nice:
+            worker.yield_to_others(_NICENESS, _NICE_SECONDS)
+        return worker
 
     def put(self, worker: WorkerLink) -> None:
         """Take back a worker that has answered. Of those that did heavy work few are kept, and none that is large."""
         if not worker.is_alive or self._is_closed:
             return
-        if not worker.is_nice:
+        worker.stay()
+        if not worker.is_promoted:
             self._idle.append(worker)
+        elif not worker.is_nice and self._idle and worker.resident_bytes <= _KEPT_BYTES:
+            # Its cache is warm, and that of the one that has waited for longest is not.
+            worker.is_promoted = False
+            self._idle.append(worker)
+            spare = self._idle.popleft()
+            spare.is_promoted = True  # nobody takes its place
+            spare.kill()
         elif len(self._idle_heavy) < self.limits.heavy and worker.resident_bytes <= _KEPT_BYTES:
             self._idle_heavy.append(worker)
         else:
@@ -175,7 +190,8 @@ class QueryWorkers:
 
     def promote(self, worker: WorkerLink) -> None:
         """Let a worker of the light lane work for the heavy one; a new one takes its place."""
-        worker.yield_to_others(_NICENESS)
+        worker.is_promoted = True
+        worker.yield_to_others(_NICENESS, _NICE_SECONDS)
         self._replace()
 
     def is_known(self, key: bytes) -> bool:
@@ -193,17 +209,7 @@ class QueryWorkers:
 
     def reason(self, status: int) -> QueryError:
         """The error of a query whose process ended with this status."""
-        if self._is_closed:
-            return stopped()
-        if status == -signal.SIGABRT:  # what Rust does when it gets no memory
-            message = f"The query needs more memory than the limit of {size_text(self.limits.memory)}."
-            return QueryLimitError(message, "memory")
-        if status == -signal.SIGXCPU:
-            message = f"The query used more than the limit of {self.limits.seconds:g} s of a processor and was stopped."
-            return QueryLimitError(message, "time")
-        if status == -signal.SIGSEGV:  # the engine's recursive parser ran out of stack
-            return QueryError("The query is nested too deeply.")
-        return QueryLimitError("The query was stopped with the process that ran it.", "process")
+        return stopped() if self._is_closed else reason_of(status, self.limits)
 
     def check(self) -> None:
         """Raises: QueryLimitError: the server is being stopped. ReleaseError: no worker can be started."""
@@ -238,7 +244,7 @@ class QueryWorkers:
             worker.kill()
             raise ReleaseError("A query worker cannot be started: it was ended")
         worker.on_lost = self._on_lost
-        self._idle.append(worker)
+        self._idle.appendleft(worker)
         self.light.add(1)
 
     async def _find_nursery(self) -> Nursery:
@@ -260,7 +266,7 @@ class QueryWorkers:
             self.light.add(-1)
         elif worker in self._idle_heavy:
             self._idle_heavy.remove(worker)
-        if not worker.is_nice:
+        if not worker.is_promoted:
             self._replace()
 
     def _replace(self) -> None:
@@ -285,19 +291,3 @@ class QueryWorkers:
                     if not self.processes:
                         self.light.fail(error)
                 await asyncio.sleep(_RETRY_SECONDS)
-
-
-def stopped() -> QueryLimitError:
-    """What is said to those who wait when the server is stopped."""
-    return QueryLimitError("The server is being stopped.", "stop")
-
-
-def answer_once(store: Path, query: str, *, seconds: float, format_name: str) -> Answer:
-    """The answer to one query, from a process of its own; its size has no limit. Raises: as `QueryWorkers`."""
-
-    async def main() -> Answer:
-        limits = Limits(seconds=seconds, result_bytes=1 << 40, rows=1 << 40, workers=1)
-        async with QueryWorkers(store, limits) as workers:
-            return await workers.run(query, most_bytes=None, table_format=format_name, graph_format=format_name)
-
-    return asyncio.run(main())

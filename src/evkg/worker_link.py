@@ -6,9 +6,11 @@ import asyncio
 import json
 import os
 import signal
+import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from math import inf
 from typing import Any, Final, Self, cast
 
 from evkg.worker_nursery import Nursery
@@ -35,6 +37,8 @@ class WorkerLink(asyncio.Protocol):
         self.pid = 0
         self._nursery: Nursery
         self.is_alive = True
+        #: It has left the light lane.
+        self.is_promoted = False
         self.is_nice = False
         self.ended = asyncio.Event()
         self.on_lost: Callable[[WorkerLink], None] = lambda _: None
@@ -46,6 +50,7 @@ class WorkerLink(asyncio.Protocol):
         self._reader: asyncio.Future[Message | None] | None = None
         self._transport: asyncio.Transport
         self._reaping: asyncio.Task[None] | None = None
+        self._yielding: asyncio.TimerHandle | None = None
 
     @classmethod
     async def start(cls, nursery: Nursery) -> Self:
@@ -94,6 +99,7 @@ class WorkerLink(asyncio.Protocol):
         self.ended.set()
 
     def _lose(self) -> None:
+        self.stay()
         if self.is_alive:
             self.is_alive = False
             self.on_lost(self)
@@ -128,14 +134,32 @@ class WorkerLink(asyncio.Protocol):
             self._size -= len(message[1])
         return message
 
-    def yield_to_others(self, by: int) -> None:
-        """Let processes of others have the processor first from now on."""
-        if not self.is_nice:
-            self.is_nice = True
-            try:
-                os.setpriority(os.PRIO_PROCESS, self.pid, by)
-            except OSError:
-                return  # it is gone, which is told elsewhere
+    def yield_to_others(self, by: int, after: float) -> None:
+        """Let processes of others have the processor first, for ever, if it has not answered in so many seconds."""
+        self._yielding = asyncio.get_running_loop().call_later(after, self._yield, by)
+
+    def _yield(self, by: int) -> None:
+        self._yielding = None
+        self.is_nice = True
+        with suppress(OSError):  # it is gone, which is told elsewhere
+            os.setpriority(os.PRIO_PROCESS, self.pid, by)
+
+    def stay(self) -> None:
+        """Forget that it was to yield, if there is still time."""
+        if self._yielding is not None:
+            self._yielding.cancel()
+            self._yielding = None
+
+    @property
+    def seconds_used(self) -> float:
+        """How much time of a processor it has used so far; infinite if it is gone.
+
+        Source: clock_getcpuclockid of Linux: the clock of process N has the number -8 (N + 1) + 2.
+        """
+        try:
+            return time.clock_gettime((~self.pid << 3) | 2)
+        except OSError:
+            return inf
 
     @property
     def resident_bytes(self) -> int:

@@ -49,7 +49,13 @@ class Nursery:
             null = subprocess.DEVNULL
             try:
                 process = subprocess.Popen(
-                    command, pass_fds=(theirs.fileno(),), stdin=null, stdout=null, start_new_session=True
+                    command,
+                    pass_fds=(theirs.fileno(),),
+                    stdin=null,
+                    stdout=null,
+                    start_new_session=True,
+                    # Each thread of the engine would else set 64 MiB of the address space aside, which is limited.
+                    env={**os.environ, "MALLOC_ARENA_MAX": "2"},
                 )
             except OSError as error:
                 ours.close()

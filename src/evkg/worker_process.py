@@ -10,6 +10,7 @@ a request is one message or several; every one but the last has `"more": true` i
 from __future__ import annotations
 
 import ctypes
+import gc
 import json
 import os
 import resource
@@ -29,6 +30,8 @@ from evkg.sparql import read_query
 from evkg.store import UnwritableError, is_graph, open_store, run_query
 
 PREFIX: Final = struct.Struct("!II")
+#: How many objects with contents are made before garbage is looked for; an answer leaves hardly any.
+_GARBAGE: Final = 20_000
 
 #: Source: <sched.h> of Linux.
 _CLONE_NEWUSER: Final = 0x10000000
@@ -151,6 +154,8 @@ def main(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
         control.sendall(json.dumps({"ready": True}).encode())
         me = os.getpid()
+        gc.freeze()  # what is there stays, so the pages that workers share are not looked through and copied
+        gc.set_threshold(_GARBAGE, 10, 10)
         while True:
             data, descriptors, _, _ = socket.recv_fds(control, 64, 1)
             if not data:
