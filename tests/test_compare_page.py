@@ -208,7 +208,7 @@ def test_a_single_result_is_told_what_may_stand_beside_it(client: Client) -> Non
 def test_what_cannot_be_left_out_has_no_link(client: Client) -> None:
     tree = page(client, f"/compare?id={i('base')}&id={i('doubted')}&id=gone")
     assert len(tree.xpath("//ul[@class='reasons']/li")) == 2
-    assert not tree.xpath("//ul[@class='reasons']//a")
+    assert not tree.xpath("//ul[@class='reasons']//a[starts-with(., 'Leave ')]")
 
 
 def test_a_selection_that_goes_together_has_its_picture_and_is_best_first(client: Client) -> None:
@@ -362,8 +362,8 @@ def test_a_picture_is_asked_for_once(client: Client) -> None:
         "/compare/chart.svg?protocol=invented-protocol&dataset=invented-data&group=000000000000",
         "/compare/chart.svg?protocol=invented-task",
         "/compare/chart.svg?protocol=gone",
-        "/id/gone/provenance.svg",
-        "/id/gone/provenance.csv",
+        "/provenance.svg?id=gone",
+        "/provenance.csv?id=gone",
     ],
 )
 def test_there_is_no_picture_of_what_may_not_be_compared_or_is_not_there(client: Client, address: str) -> None:
@@ -371,14 +371,15 @@ def test_there_is_no_picture_of_what_may_not_be_compared_or_is_not_there(client:
 
 
 def test_a_picture_of_nothing_is_a_wrong_request(client: Client) -> None:
-    assert client("/compare/chart.svg").status_code == 400
+    for address in ("/compare/chart.svg", "/provenance.svg", "/provenance.csv?id="):
+        assert client(address).status_code == 400
 
 
 @pytest.mark.parametrize(
     "address",
     [
-        f"/id/{REVIEWED}/provenance.svg",
-        f"/id/{REVIEWED}/provenance.svg?narrow=1",
+        f"/provenance.svg?id={REVIEWED}",
+        f"/provenance.svg?id={REVIEWED}&narrow=1",
         "/ontology/diagram.svg",
         "/ontology/diagram.svg?narrow=1",
         "/validation/heatmap.svg",
@@ -393,7 +394,7 @@ def test_diagrams(seeds: Client, address: str) -> None:
 
 
 def test_diagrams_have_their_data(seeds: Client) -> None:
-    sheet = seeds(f"/id/{REVIEWED}/provenance.csv")
+    sheet = seeds(f"/provenance.csv?id={REVIEWED}")
     assert next(row["step"] for row in csv.DictReader(io.StringIO(sheet.text))) == "Source"
     assert "assessed_by" in seeds("/ontology/diagram.csv").text
 
@@ -484,7 +485,7 @@ def test_hostile_names_are_text_on_every_page_and_picture(strange: Client) -> No
 
 
 def test_hostile_names_are_no_formulas_in_a_spreadsheet(strange: Client) -> None:
-    for address in ("/compare?format=csv", f"{BOARD}&format=csv", f"/id/{i('base')}/provenance.csv"):
+    for address in ("/compare?format=csv", f"{BOARD}&format=csv", f"/provenance.csv?id={i('base')}"):
         for row in csv.reader(io.StringIO(strange(address).text)):
             assert not any(cell.startswith(("=", "+", "@", "\t")) for cell in row)
 
@@ -495,3 +496,23 @@ def test_what_is_asked_for_is_escaped(client: Client) -> None:
         assert answer.status_code == 200
         assert "<script>alert" not in answer.text
         page(client, f"/compare?{query}")
+
+
+# ---- what reasons name ----
+
+
+def test_reasons_name_conditions_by_their_labels_and_link_the_records(client: Client) -> None:
+    tree = page(client, f"/compare?id={i('base')}&id={i('unknown-budget')}&id={i('excluded')}")
+    reasons = tree.xpath("//ul[@class='reasons']/li")
+    said = [text(reason) for reason in reasons]
+    assert any(one.startswith("Budget is not known: invented-eval-unknown-budget says") for one in said)
+    assert any("Data version is not known" in one and "Leave data version out" in one for one in said)
+    assert not any("comparison." in one or "_" in one.partition(" says ")[0] for one in said)
+    links = {href for reason in reasons for href in reason.xpath(".//a/@href") if href.startswith("/id/")}
+    assert {"/id/invented-eval-unknown-budget", "/id/invented-eval-excluded"} <= links
+    for href in links:
+        assert client(href, "text/html").status_code == 200
+    board = page(client, BOARD)
+    apart = board.xpath("//ul[@class='why']//a/@href")
+    assert "/id/invented-eval-unknown-budget" in apart
+    assert all(client(href, "text/html").status_code == 200 for href in set(apart))

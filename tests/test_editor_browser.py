@@ -7,10 +7,7 @@ tried. What is not there is said where a test is skipped.
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +16,9 @@ import pytest
 from evkg.editor_resource import static_file
 from evkg.questions import find_question
 from evkg.release import open as open_release
-from tests.conftest import ROOT
+from tests.browsing import Open, axe_findings, browser, opening, serving
+
+__all__ = ["browser"]
 
 pytestmark = pytest.mark.long
 
@@ -28,62 +27,17 @@ RESULT = "saadat-fellay-20261015-result-nt-2-5b-quantization-memory-4bit"
 #: Two rows of no meaning that take the engine for ever.
 ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
 
-Open = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    library: Any = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        pytest.skip("there is no Chromium on this machine")
-    with library.sync_playwright() as driver:
-        # The sandbox of Chromium does not work for root, which tests in containers often are.
-        found = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-quic"])
-        yield found
-        found.close()
-
 
 @pytest.fixture(scope="module")
 def address(workspace: Path) -> Iterator[str]:
-    """The address of a real server."""
-    release = open_release(workspace / "build/current")
-    command = [sys.executable, "-m", "evkg.cli", "serve", "--release", str(release.folder), "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        found = re.search(r"http://[\w.:]+", process.stderr.readline())
-        assert found
-        yield found[0]
-        process.terminate()
+    with serving(open_release(workspace / "build/current").folder) as found:
+        yield found
 
 
 @pytest.fixture
 def page_at(browser: Any, address: str) -> Iterator[Open]:
-    """Opens a page of the server; at the end nothing may have gone wrong in it, and nothing been asked of elsewhere."""
-    contexts: list[Any] = []
-    troubles: list[str] = []
-
-    def opened(path: str, *, expects: tuple[str, ...] = (), **options: Any) -> Any:
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on(
-            "console",
-            lambda message: (
-                troubles.append(message.text)
-                if message.type in ("error", "warning") and not any(words in message.text for words in expects)
-                else None
-            ),
-        )
-        page.on("request", lambda request: None if request.url.startswith(address) else troubles.append(request.url))
-        page.goto(f"{address}{path}")
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert troubles == []
+    with opening(browser, address) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -335,13 +289,5 @@ def test_nothing_makes_the_page_wider_than_the_screen(page_at: Open, path: str, 
     ],
 )
 def test_axe_finds_nothing_that_keeps_anyone_out(page_at: Open, path: str, scheme: str) -> None:
-    axe = ROOT / "editor" / "node_modules" / "axe-core" / "axe.min.js"
-    if not axe.is_file():
-        pytest.skip("axe-core is not installed; `make editor` does it where node and npm are there")
     page = page_at(path, color_scheme=scheme)
-    page.wait_for_load_state("networkidle")
-    for details in page.locator("details").all():
-        details.evaluate("element => { element.open = true }")
-    page.evaluate(axe.read_text(encoding="utf-8"))
-    found = page.evaluate("async () => (await axe.run()).violations")
-    assert [(item["id"], [node["html"][:200] for node in item["nodes"]]) for item in found] == []
+    assert axe_findings(page) == []

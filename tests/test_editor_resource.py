@@ -105,14 +105,14 @@ def test_rows_come_as_a_table_with_links_to_records(client: Client) -> None:
     query = "SELECT ?thing ?printed { ?thing evkg:printedValue ?printed ; a evkg:Result } ORDER BY ?thing"
     page = page_of(client, query)
     assert query_in(page) == query
-    assert f'<a href="/id/{RESULT}">https://w3id.org/evkg/id/{RESULT}</a>' in page
-    assert re.search(r'<td data-label="[^"]+">5[.]6</td>', page)
+    assert f'<a href="/id/{RESULT}"><bdi>https://w3id.org/evkg/id/{RESULT}</bdi></a>' in page
+    assert re.search(r'<td data-label="[^"]+"><bdi>5[.]6</bdi></td>', page)
     assert client(f"/id/{RESULT}", "text/html").status_code == 200
 
 
 def test_numbers_say_that_they_are(client: Client) -> None:
     page = page_of(client, "SELECT (COUNT(*) AS ?n) { ?r a evkg:Result }")
-    assert re.search(r'<td data-label="[^"]+" class="number" data-number="14">14</td>', page)
+    assert re.search(r'<td data-label="[^"]+" class="number" data-number="14"><bdi>14</bdi></td>', page)
 
 
 @pytest.mark.parametrize(("query", "word"), [("ASK {}", "yes"), ("ASK { ?s evkg:no ?o }", "no")])

@@ -39,7 +39,9 @@ def html(client: Client) -> str:
 
 
 def test_every_count_leads_to_as_many_records(client: Client, html: str) -> None:
-    chips = re.findall(r'<li><a href="(/(?:search|results)[^"]*)">([^<]+)</a> <span class="soft">([\d,]+)</span>', html)
+    chips = re.findall(
+        r'<li><a href="(/(?:search|results)[^"]*)"><bdi>([^<]+)</bdi></a> <span class="soft">([\d,]+)</span>', html
+    )
     labels = {label for _, label, _ in chips}
     assert {"result", "evaluation", "DNA and genomes", "Peak memory", "Author-reported evaluation"} <= labels
     for url, label, count in chips:
@@ -104,9 +106,9 @@ def test_what_changed_since_the_release_before_is_told(tmp_path: Path) -> None:
         ready(client)
         html = client("/", "text/html").text
     assert f"Since release <code>{before.name}</code> of 2026-11-01: 1 new, 1 changed and 1 gone record;" in html
-    assert '<li>changed: <a href="/id/m3">Turns</a></li>' in html
-    assert '<li>new: <a href="/id/m4">Comes &lt;b&gt;</a></li>' in html
-    assert "<li>gone: Goes <code>m2</code></li>" in html
+    assert '<li>changed: <a href="/id/m3"><bdi>Turns</bdi></a></li>' in html
+    assert '<li>new: <a href="/id/m4"><bdi>Comes &lt;b&gt;</bdi></a></li>' in html
+    assert "<li>gone: <bdi>Goes</bdi> <code>m2</code></li>" in html
 
 
 def test_a_release_with_the_same_records_says_that_nothing_differs(tmp_path: Path) -> None:
@@ -138,7 +140,7 @@ def test_a_large_release_lists_no_records(tmp_path: Path) -> None:
     html = render_home(build_draft(file, tmp_path / "out"))
     assert "All records" not in html
     label = load_vocabulary().labels["https://w3id.org/evkg/ontology#Model"]
-    assert f'<a href="/search?kind=model">{label}</a> <span class="soft">201</span>' in html
+    assert f'<a href="/search?kind=model"><bdi>{label}</bdi></a> <span class="soft">201</span>' in html
 
 
 def test_the_counts_of_search_and_home_agree(client: Client, release: Release) -> None:

@@ -158,7 +158,7 @@ def test_other_groups_say_in_what_they_differ_from_the_first(board: Board) -> No
         ("disputed", "doubtful", "evaluation invented-eval-disputed has the status Disputed"),
         ("compiled", "quoted", "Quoted from where it was first reported: origin of invented-eval-compiled."),
         ("no-number", "no_number", "There is no finite number to compare: inapplicable."),
-        ("unknown-budget", "unknown", "Budget is not known: comparison.budget of invented-eval-unknown-budget says"),
+        ("unknown-budget", "unknown", "Budget is not known: invented-eval-unknown-budget says"),
         ("differs-split", "different", "Different split: test, changed; above: test."),
         ("differs-metric-direction", "different", "Different metric direction: Lower is better; above: Higher is"),
     ],

@@ -67,6 +67,14 @@ def test_the_location_of_a_chosen_form_is_its_own(client: Client) -> None:
     assert client("/id/uc.ttl", "text/turtle").headers["content-location"] == "/a/b/id/uc.ttl.ttl"
 
 
+def test_the_picture_of_a_record_is_never_that_of_another(client: Client) -> None:
+    assert 'src="/a/b/provenance.svg?id=uc.ttl"' in client("/id/uc.ttl?form=html").text
+    picture = client("/provenance.svg?id=uc.ttl")
+    assert picture.headers["content-type"] == "image/svg+xml"
+    assert "Case uc.ttl" in picture.text
+    assert client("/id/uc/provenance.svg").status_code == 404
+
+
 def test_with_a_form_the_name_is_an_id(client: Client) -> None:
     assert "<h1>Case uc.html</h1>" in client("/id/uc.html?form=html").text
     assert client("/id/uc.nt?form=ttl").status_code == 404
@@ -96,7 +104,7 @@ def test_a_page_holds_no_control_character(client: Client, url: str) -> None:
 def test_feed_and_picture_are_well_formed(client: Client) -> None:
     feed = client("/feed.atom").text
     assert r"Retrieved: a\x01b\x0bc\x1bd" in "".join(ET.fromstring(feed).itertext())  # noqa: S314 - our own
-    picture = client("/id/odd/provenance.svg")
+    picture = client("/provenance.svg?id=odd")
     assert picture.status_code == 200
     assert "a\ufffdb" in "".join(ET.fromstring(picture.text).itertext())  # noqa: S314 - our own
 

@@ -185,15 +185,21 @@ def test_fields_come_in_the_order_of_the_shapes_and_then_of_the_ontology(release
 def test_the_three_kinds_of_absence_look_different(release: Release) -> None:
     html = section(render_record(release, REVIEWED), "overview")
     meaning = release.vocabulary.schemes["missingness"].concepts["unreported"].definition
-    assert re.search(rf'<tr class="gap"><th[^>]*>Uncertainty</th><td><strong>unreported</strong>: {meaning}', html)
-    assert re.search(r'<tr class="gap unexplained"><th[^>]*>Coverage</th><td><strong>not recorded</strong>', html)
+    assert re.search(
+        rf'<tr class="gap"><th[^>]*><a[^>]*>Uncertainty</a></th><td><strong>unreported</strong>: {meaning}', html
+    )
+    assert re.search(
+        r'<tr class="gap unexplained"><th[^>]*><a[^>]*>Coverage</a></th><td><strong>not recorded</strong>', html
+    )
 
 
 def test_conditions_say_why_they_are_missing(release: Release) -> None:
     html = section(render_record(release, REVIEWED), "conditions")
-    assert re.search(r"Adaptation</th><td>None \(pretrained weights\)</td>", html)
+    assert re.search(r"Adaptation</a></th><td><bdi>None \(pretrained weights\)</bdi></td>", html)
     note = "The data set page prints only &#39;Aggregation: Not reported&#39;, without a recorded reason."
-    assert re.search(rf'<tr class="gap"><th[^>]*>Aggregation</th><td><strong>unextracted</strong>.*{note}', html)
+    assert re.search(
+        rf'<tr class="gap"><th[^>]*><a[^>]*>Aggregation</a></th><td><strong>unextracted</strong>.*{note}', html
+    )
     assert "The record of the evaluation has the status: Source checked." in words(html)
 
 
@@ -274,14 +280,14 @@ def test_doubted_values_are_never_ranked(release: Release) -> None:
     html = render_record(release, DOUBTED_CONFIGURATION)
     assert 'class="matrix"' not in html
     assert 'class="best"' not in html
-    assert "an open concern stands against it: 4 results" in words(Page(html).text)
+    assert "An open concern stands against it: 4 results" in words(Page(html).text)
 
 
 def test_a_result_says_with_which_it_may_be_compared_or_why_with_none(release: Release, comparable: Release) -> None:
     html = section(render_record(release, REVIEWED), "compare")
     assert "Not with any other result of this release, because:" in html
     for condition in ("aggregation", "budget", "data version", "inputs", "metric implementation", "population"):
-        assert f"<li>{condition} is not known</li>" in html
+        assert f"<li>{condition.capitalize()} is not known</li>" in html
     html = section(render_record(comparable, "invented-result-base"), "compare")
     assert 'aria-current="page"' in html
     assert "this result" in html
@@ -519,3 +525,32 @@ def test_every_link_of_a_page_to_this_server_is_answered(client: Client, release
             if href.startswith("/") and parts.path.split("/")[1] in ("id", "evidence", "compare"):
                 answer = client(parts.path, "text/html,*/*;q=0.1", params=parse_qsl(parts.query))
                 assert answer.status_code == 200, href
+
+
+def test_a_source_leads_to_the_feed_of_its_changes(client: Client) -> None:
+    html = client(f"/id/{PAPER}", "text/html").text
+    feed = f"/feed.atom?source={PAPER}"
+    assert f'type="application/atom+xml" title="Changes of this source" href="{feed}">' in html
+    assert f'<a href="{feed}">' in section(html, "sources")
+    assert "feed.atom" not in client(f"/id/{DATA}", "text/html").text
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        (f"/id/{REVIEWED}", "Peak memory"),
+        ("/questions/open-concerns", "Open concerns"),
+        ("/ontology/printedValue", "printed value"),
+        ("/docs/pages", "Pages of records"),
+        ("/compare", "Compare results"),
+    ],
+)
+def test_every_kind_of_page_has_a_preview(client: Client, address: str, said: str) -> None:
+    html = client(address, "text/html").text
+    check_form(html)
+    found = {
+        str(a["property"]): str(a["content"]) for tag, a in Page(html).elements if tag == "meta" and "property" in a
+    }
+    assert {"og:type", "og:site_name", "og:title"} <= set(found)
+    assert said in found["og:title"]
+    assert html.count('property="og:title"') == 1

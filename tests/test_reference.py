@@ -210,7 +210,7 @@ def test_html_in_markdown_is_text_and_repeated_headings_differ(tmp_path: Path) -
     assert '<h2 id="same-x">' in html
     assert '<h2 id="same-x-1">' in html
     assert 'title="LICENSE, in the repository"' in html
-    assert '<div class="box" role="region" aria-label="Table" tabindex="0"><table>' in html
+    assert '<div class="box" role="region" aria-label="Table 1" tabindex="0"><table>' in html
 
 
 def test_without_the_library_a_page_is_its_source(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -506,6 +506,12 @@ def test_an_index_whose_making_is_always_killed_is_given_up(tmp_path: Path, monk
     with pytest.raises(RequestError, match="could not be made"):
         service.get()
     assert not list(release.folder.glob("search*"))
+    monkeypatch.setattr("evkg.search_service.AGAIN_SECONDS", 0.0)  # later, whoever searches begins it again
+    with pytest.raises(RequestError) as error:
+        service.get()
+    assert error.value.headers == {"Retry-After": "3"}
+    assert wait(service).count == 49
+    service.stop()
 
 
 def test_where_the_release_cannot_be_written_the_index_is_kept_elsewhere(

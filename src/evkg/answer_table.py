@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Any, Final
 from urllib.parse import quote
 
+from evkg.errors import UsageError, excerpt
 from evkg.namespaces import EVKG, NS, PREFIXES, VOCAB, XSD
 
 #: How many rows a page shows, and how many lines of a graph (count). The formats for programs are never cut.
@@ -79,9 +82,13 @@ class Links:
         return (iri, False) if re.match(r"https?://", iri) else (None, False)
 
 
-def read_table(body: bytes, links: Links) -> AnswerTable | bool:
+def read_table(body: bytes, links: Links, sort: str = "") -> AnswerTable | bool:
     """The answer in SPARQL's JSON format as a table, or the truth value of an ASK.
 
+    `sort` is the name of a column, with a minus before it the other way round: all rows are put into this order,
+    numbers as numbers and before texts, rows without a value last; otherwise they are as they came.
+
+    Raises: UsageError: there is no such column.
     Source: SPARQL 1.1 Query Results JSON Format, section 3.
 
     >>> read_table(b'{"head": {}, "boolean": true}', Links("https://example.org/", bool))
@@ -92,7 +99,9 @@ def read_table(body: bytes, links: Links) -> AnswerTable | bool:
         return bool(document["boolean"])
     columns = tuple(document["head"]["vars"])
     bindings = document["results"]["bindings"]
-    beside = {at: columns.index(own) for at, name in enumerate(columns) if (own := _id_column(name)) in columns}
+    if sort:
+        bindings = _sorted(bindings, columns, sort)
+    beside = {at: columns.index(own) for at, name in enumerate(columns) if (own := id_column(name)) in columns}
     rows = []
     for binding in islice(bindings, MOST_ROWS):
         cells = [_cell(binding.get(name), links) for name in columns]
@@ -104,7 +113,26 @@ def read_table(body: bytes, links: Links) -> AnswerTable | bool:
     return AnswerTable(columns, tuple(rows), len(bindings))
 
 
-def _id_column(name: str) -> str:
+def _sorted(bindings: list[dict[str, Any]], columns: tuple[str, ...], sort: str) -> list[dict[str, Any]]:
+    name = sort.removeprefix("-")
+    if name not in columns:
+        raise UsageError(f"The answer has no column {excerpt(name, 60)!r}; it has {', '.join(columns)}.")
+    bound = [binding for binding in bindings if name in binding]
+    bound.sort(key=lambda binding: _order(binding[name]), reverse=sort.startswith("-"))
+    return [*bound, *(binding for binding in bindings if name not in binding)]
+
+
+def _order(term: Mapping[str, Any]) -> tuple[int, Decimal, str]:
+    value = term["value"]
+    if term["type"] == "triple":
+        return 2, Decimal(0), json.dumps(value, sort_keys=True)
+    if term.get("datatype") in _NUMBERS and _NUMBER.fullmatch(value):
+        with contextlib.suppress(InvalidOperation):  # an exponent that no computer holds
+            return 0, Decimal(value), ""
+    return 1, Decimal(0), f"{value.casefold()}\0{value}"
+
+
+def id_column(name: str) -> str:
     """The column that holds the id of what a column names: its link stands at both."""
     return "result_id" if name == "printed_value" else f"{name}_id"
 

@@ -192,14 +192,13 @@ class _Reading:
         if kind == "quoted":
             return f"{self.id}: {key.replace('_', ' ')} of {record_id}"
         if kind == "no_number":
-            return f"{self.id}: {self._gap(record, dimension) or 'no numeric_value is recorded'}"
+            return f"{self.id}: {self._gap(record, dimension) or 'no number is recorded'}"
         node = self.thing if record == self.record else self.comparison
         given = facts.all(node, dimension)
-        path = next(condition.path for condition in CONDITIONS if condition.key == key)
         said = f"says {given[0].value!r}" if given else self._gap(record, dimension) or "nothing is recorded"
         if given and not hasattr(given[0], "datatype"):
             said = f"says {concept_key(given[0].value)}"
-        return f"{path} of {record_id} {said}" if given else f"{path} of {record_id}: {said}"
+        return f"{record_id} {said}" if given else f"{record_id}: {said}"
 
     def _gap(self, record: str, dimension: str) -> str | None:
         """Why a record says that a field is missing, in the words of the scheme."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
+from typing import Annotated, cast
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -13,9 +13,13 @@ from evkg.chart import POLICY, Chart
 from evkg.chart_renderer import ChartRenderer
 from evkg.etag import not_modified
 from evkg.model_diagram import model_csv, model_diagram, read_model
+from evkg.problem import RequestError
 from evkg.provenance import provenance_csv, read_provenance
 from evkg.provenance_diagram import SOURCES, provenance_diagram
+from evkg.release import Release
 from evkg.service import Service
+
+_Id = Annotated[str | None, Query(description="The id of a record")]
 
 
 class Charts:
@@ -49,11 +53,16 @@ def is_narrow(request: Request) -> bool:
     return request.query_params.get("narrow") == "1"
 
 
-def add_charts(app: FastAPI, service: Service) -> None:
-    """Add the diagrams of records and of the model, and their data; before `/id/{name}`, which takes every path below.
+def _known(release: Release, record_id: str | None) -> str:
+    """The id of a record that is there. Raises: RequestError: none is given. NotFoundError: there is no such record."""
+    if not record_id:
+        raise RequestError(400, "Say whose provenance: ?id= with the id of a record.", more={"parameter": "id"})
+    release.record_line(record_id)
+    return record_id
 
-    Without a release there are none.
-    """
+
+def add_charts(app: FastAPI, service: Service) -> None:
+    """Add the diagrams of records and of the model, and their data; without a release there are none."""
     release = service.release
     if release is None:
         return
@@ -63,10 +72,11 @@ def add_charts(app: FastAPI, service: Service) -> None:
         headers = {"Content-Type": "text/csv; charset=utf-8", **service.cache_headers("chart data", *key)}
         return not_modified(request, headers) or Response(text(), headers=headers)
 
-    @app.get("/id/{record_id}/provenance.svg")
-    def provenance(request: Request, record_id: str) -> Response:
+    # Below /id/ any name may be the id of a record, so the pictures of records stand beside it.
+    @app.get("/provenance.svg")
+    def provenance(request: Request, id: _Id = None) -> Response:  # noqa: A002 - the name of the parameter
         """Where a record comes from, as a diagram; `narrow` is the one for a phone."""
-        release.record_line(record_id)
+        record_id = _known(release, id)
         narrow = is_narrow(request)
         return charts.response(
             request,
@@ -75,10 +85,10 @@ def add_charts(app: FastAPI, service: Service) -> None:
             lambda: provenance_diagram(read_provenance(release, record_id, most=SOURCES), narrow=narrow),
         )
 
-    @app.get("/id/{record_id}/provenance.csv")
-    def provenance_data(request: Request, record_id: str) -> Response:
+    @app.get("/provenance.csv")
+    def provenance_data(request: Request, id: _Id = None) -> Response:  # noqa: A002 - the name of the parameter
         """Where a record comes from, as a table."""
-        release.record_line(record_id)
+        record_id = _known(release, id)
         return sheet(request, lambda: provenance_csv(read_provenance(release, record_id)), "provenance", record_id)
 
     @app.get("/ontology/diagram.svg")

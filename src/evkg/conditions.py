@@ -24,6 +24,7 @@ class Condition:
     help: str
     named: tuple[Named, ...] = ()
     cell: Cell | None = None
+    key: str = ""  # the field of the evaluation that says it
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,9 @@ def read_setting(release: Release, reader: RowReader, item: Measurement) -> Sett
         Condition("Evaluation", "", (row.run,)),
     )
     told = tuple(
-        Condition(_words(key), term.definition, cell=reader.cells.of_condition(item.run.id, key))
+        Condition(
+            _words(key), term.definition, cell=reader.cells.of_condition(item.run.id, key), key=f"comparison.{key}"
+        )
         for key, term in release.vocabulary.parts["Comparison"].items()
     )
     found = read_readiness(release, item.run.id) if release.has_record(item.run.id) else None

@@ -151,10 +151,10 @@ def page_links(service: Service) -> Links:
     return Links(release.base_iri, release.has_record, has_terms=True)
 
 
-async def ask_for_page(request: Request, service: Service, call: Call) -> PageAnswer:
-    """The answer to a call as a page shows it.
+async def ask_for_page(request: Request, service: Service, call: Call, sort: str = "") -> PageAnswer:
+    """The answer to a call as a page shows it, its rows in the order `sort` of `read_table`.
 
-    Raises: the errors of `run_call`.
+    Raises: the errors of `run_call` and of `read_table`.
     """
     query = call.query or ""
     key = (query, call.default_graphs, call.named_graphs, _JSON.format_name, _TURTLE.format_name)
@@ -168,7 +168,7 @@ async def ask_for_page(request: Request, service: Service, call: Call) -> PageAn
             cache.put(key, answer)
     if answer.form in ("CONSTRUCT", "DESCRIBE"):
         return await asyncio.to_thread(read_graph, answer.body)
-    return await asyncio.to_thread(read_table, answer.body, page_links(service))
+    return await asyncio.to_thread(read_table, answer.body, page_links(service), sort)
 
 
 async def editor_page(request: Request, service: Service) -> Response:

@@ -135,6 +135,8 @@ def property_words(record_kind: str, path: str, vocabulary: Vocabulary) -> str:
     >>> vocabulary = load_vocabulary()
     >>> property_words("source", "attributes.missing_metadata.doi.reason", vocabulary)
     'Missing metadata: DOI: reason'
+    >>> property_words("claim", "attributes.review.method", vocabulary)
+    'Review: review method'
     >>> property_words("dataset", "attributes.no_such_field", vocabulary)
     'attributes.no_such_field'
     """
@@ -147,6 +149,10 @@ def property_words(record_kind: str, path: str, vocabulary: Vocabulary) -> str:
     if parts[1] == "missing_metadata" and len(parts) > 3:
         inner = ".".join(parts[2:-1])
         return f"Missing metadata: {_label(inner, terms, vocabulary)}: {parts[-1]}"
+    own = vocabulary.terms.get(parts[1])
+    if len(parts) == 3 and own and own.section == "record" and own.value_kind in PARTS:  # review and extraction
+        inside = vocabulary.parts[PARTS[own.value_kind][0]].get(parts[2])
+        return _capital(f"{own.label}: {inside.label if inside else parts[2].replace('_', ' ')}")
     name = ".".join(parts[1:])
     term = _term(name, terms, vocabulary)
     if term is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -16,6 +16,7 @@ from evkg.leaderboard_group import Group, compare_all, ordered
 from evkg.leaderboard_index import Pair
 from evkg.lookup import Facts, id_of
 from evkg.loosening import name_conditions
+from evkg.mention import split_mentions
 from evkg.namespaces import EVKG, thing_iri
 from evkg.pages import render_page
 from evkg.release import Release
@@ -138,6 +139,7 @@ def render_board(release: Release, board: Board, query: Query) -> str:
     return render_page(
         "leaderboard.html",
         release,
+        mentions=_mentions(release),
         board=board,
         query=query,
         tables=[_table(group, query) for group in groups],
@@ -198,6 +200,9 @@ def render_selection(release: Release, answer: Comparison, query: Query) -> str:
     return render_page(
         "compare.html",
         release,
+        mentions=_mentions(release),
+        named=lambda reason: [one for cause in reason.causes for one in (cause.record, *cause.results)],
+        labels=_LABELS,
         answer=answer,
         query=query,
         table=None if group is None else _table(group, query),
@@ -212,6 +217,11 @@ def render_selection(release: Release, answer: Comparison, query: Query) -> str:
         left_out=name_conditions([_LABELS[key] for key in answer.ignored]),
         hidden=hidden,
     )
+
+
+def _mentions(release: Release) -> Callable[[str, Iterable[str | None]], list[tuple[str, bool]]]:
+    """What finds the ids of records of this release in a sentence."""
+    return lambda text, ids: split_mentions(text, [one for one in ids if one and release.has_record(one)])
 
 
 def _hidden(answer: Comparison) -> list[tuple[str, list[str], list[str]]]:

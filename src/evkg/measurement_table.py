@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from evkg.cell import Cell, Cells
 from evkg.lookup import Facts, id_of
@@ -67,6 +67,7 @@ class Row:
 
     member: Member | None
     metric: str
+    metric_url: str | None  # where the metric is explained, if its scheme lists it
     qualifier: str | None
     direction: str
     printed: Cell
@@ -115,6 +116,7 @@ class RowReader:
     def __init__(self, release: Release) -> None:
         self.facts = Facts(release)
         self.cells = Cells(self.facts, release.vocabulary)
+        self._metrics = release.vocabulary.schemes["metric"].concepts
 
     def named(self, record_id: str) -> Named:
         """A record by its name; what is no id has none."""
@@ -134,6 +136,7 @@ class RowReader:
         return Row(
             member=member,
             metric=facts.label(facts.text(thing, "metric")) or "",
+            metric_url=f"/vocab/metric/{quote(item.metric)}" if item.metric in self._metrics else None,
             qualifier=facts.text(thing, "metricQualifier"),
             direction=concept_key(direction) if direction else "",
             printed=self.cells.of(item.result or None, "printedValue", "printed_value"),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from evkg.answer_layout import lay_out
 from evkg.answer_table import AnswerTable
 from evkg.pages import render_page
 from evkg.problem import Problem
@@ -101,13 +102,19 @@ def render_question(
     answer: AnswerTable | bool | None,
     problem: Problem | None,
     *,
+    sort: str = "",
     is_slow: bool = False,
 ) -> str:
     """The page of a question: what it asks and leaves out, its form, the answer or what is wrong, and the query.
 
-    `is_slow`: there is no answer, since it would have taken long.
+    `sort` is the order of the answer, as its address says it. `is_slow`: there is no answer, since it would have taken
+    long.
     """
     suffixes = (("CSV", ".csv"), ("TSV", ".tsv"), ("JSON", ".json"), ("XML", ".xml"), ("the query", ".rq"))
+
+    def sorted_by(order: str) -> str:
+        return f"{question_address(question, {**values, 'sort': order})}#answer"
+
     return render_page(
         "question.html",
         service.release,
@@ -115,6 +122,7 @@ def render_question(
         fields=fields,
         kind_in_words=kind_in_words,
         answer=answer,
+        layout=lay_out(answer, sorted_by, sort) if isinstance(answer, AnswerTable) else None,
         problem=problem,
         is_slow=is_slow,
         downloads=[(name, question_address(question, values, suffix)) for name, suffix in suffixes],

@@ -52,8 +52,9 @@ FORMATS: Final[Mapping[str, Variant]] = {
     "rq": QUERY,
     "html": HTML,
 }
-#: Parameters of the address that are none of any question: the format, and that a page may take as long as it takes.
-RESERVED: Final = ("format", "wait")
+#: Parameters of the address that are none of any question: the format, that a page may take as long as it takes, and
+#: the column by which it is sorted.
+RESERVED: Final = ("format", "wait", "sort")
 #: How long the page of a question that is only visited, not asked, waits for the answer (seconds).
 PATIENCE_SECONDS: Final = 5.0
 #: As long as a value may be (characters).
@@ -136,9 +137,17 @@ async def ask_question(request: Request, service: Service, name: str) -> Respons
     parameters = read_parameters(request.scope["query_string"])
     variant = _variant(request, suffix, [value for key, value in parameters if key == "format"])
     given = [(key, value) for key, value in parameters if key not in RESERVED]
+    sorts = [value for key, value in parameters if key == "sort"]
+    if len(sorts) > 1:
+        raise RequestError(400, "The parameter sort is given twice.", more={"parameter": "sort"})
     if variant is HTML:
-        is_visit = not given and all(key != "wait" for key, _ in parameters)
-        return await _question_page(request, service, question, given, PATIENCE_SECONDS if is_visit else None)
+        is_visit = not given and not sorts and all(key != "wait" for key, _ in parameters)
+        patience = PATIENCE_SECONDS if is_visit else None
+        return await _question_page(request, service, question, given, "".join(sorts), patience)
+    if sorts:
+        raise RequestError(
+            400, "Only the page is sorted; data come in the order of the query.", more={"parameter": "sort"}
+        )
     values = await asyncio.to_thread(read_values, question, given, service)
     text = question.with_values(values)
     if variant is QUERY:
@@ -215,7 +224,12 @@ def _refusal(
 
 
 async def _question_page(
-    request: Request, service: Service, question: Question, given: list[tuple[str, str]], patience: float | None
+    request: Request,
+    service: Service,
+    question: Question,
+    given: list[tuple[str, str]],
+    sort: str,
+    patience: float | None,
 ) -> Response:
     """The page of a question; what is wrong with a value stands on it, beside the form that still holds the value.
 
@@ -231,11 +245,11 @@ async def _question_page(
         values = await asyncio.to_thread(read_values, question, given, service)
         text = question.with_values(values)
         if not is_fleeting(text):
-            headers = service.cache_headers("question", text)
+            headers = service.cache_headers("question", text, sort)
             if "ETag" in headers and service.is_there() and (unchanged := not_modified(request, headers)):
                 return unchanged
         async with asyncio.timeout(patience):
-            found = await ask_for_page(request, service, Call(text))
+            found = await ask_for_page(request, service, Call(text), sort)
         answer = found if isinstance(found, AnswerTable | bool) else None
     except TimeoutError:
         headers, is_slow = {}, True
@@ -246,7 +260,9 @@ async def _question_page(
         if problem.status == 400:
             problem = replace(problem, title="The question cannot be asked like that")
     fields = form_fields(question, shown, _vocabulary(service))
-    page = await asyncio.to_thread(render_question, service, question, fields, values, answer, problem, is_slow=is_slow)
+    page = await asyncio.to_thread(
+        render_question, service, question, fields, values, answer, problem, sort=sort, is_slow=is_slow
+    )
     return page_response(page, problem, {} if problem else headers)
 
 

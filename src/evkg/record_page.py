@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from evkg.conditions import read_setting
 from evkg.contribution import read_contribution
@@ -14,6 +14,7 @@ from evkg.evidence import Evidence
 from evkg.evidence_section import make_evidence
 from evkg.expected import Expected, expected_fields
 from evkg.fieldset import field_sets
+from evkg.glossary import Glossary
 from evkg.matrix import read_comparability
 from evkg.measurement import Measurements
 from evkg.measurement_table import FILTERS, RowReader, make_table
@@ -94,12 +95,16 @@ class RecordPages:
             release,
             view=view,
             has_record=release.has_record,
+            glossary=Glossary(record, release.vocabulary),
             reasons=[(key, one.definition) for key, one in sorted(schemes["missingness"].concepts.items())],
             kind=record.kind,
             subtitle=self._subtitle(record),
             preview=" ".join((view.description or " · ".join(view.headline or view.trust)).split())[:_PREVIEW],
             address=address,
+            picture=f"/provenance.svg?{urlencode({'id': record_id})}",
+            picture_data=f"/provenance.csv?{urlencode({'id': record_id})}",
             canonical=f"{base}{address}",
+            feed=f"/feed.atom?{urlencode({'source': record_id})}",
             formats=[(f"/id/{form_path(release, record_id, suffix)}", kind) for suffix, kind in FORMATS],
             is_excluded=is_withheld(record),
             has_profile="profile" in release.vocabulary.attributes[record.kind] and "profile" not in record.attributes,

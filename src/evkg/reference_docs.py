@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -103,8 +104,15 @@ class Docs:
             for child in token.children or ():
                 self._turn(doc, child)
         html = str(markdown.renderer.render(tokens, markdown.options, {}))
-        html = html.replace("<table>", '<div class="box" role="region" aria-label="Table" tabindex="0"><table>')
-        return html.replace("</table>", "</table></div>")
+        numbers = count(1)  # regions of one page need names of their own
+        html = re.sub(
+            "<table>",
+            lambda _: f'<div class="box" role="region" aria-label="Table {next(numbers)}" tabindex="0"><table>',
+            html,
+        )
+        html = html.replace("<th>", '<th scope="col">')
+        # What scrolls must be reached by the keyboard.
+        return html.replace("</table>", "</table></div>").replace("<pre>", '<pre tabindex="0">')
 
     def _turn(self, doc: Doc, token: Any) -> None:
         """Let a link or picture lead to its page here; what is in the repository only leads nowhere."""
