@@ -142,6 +142,22 @@ def test_check_of_a_complete_record_is_quiet(tmp_path: Path, capsys: pytest.Capt
     assert capsys.readouterr().out == "1 record: 0 violations, 0 warnings, 0 infos\n"
 
 
+def test_five_thousand_records_with_one_fault_are_a_short_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each cites a source that is not there; in JSON all of them are listed."""
+    file = write_records(tmp_path / "r.jsonl", *(record(f"t-{n}", "task", source_ids=["s"]) for n in range(5_000)))
+    start = time.monotonic()
+    assert main(["check", str(file)]) == 1
+    assert time.monotonic() - start < 60
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 60
+    assert lines[-1].startswith("5000 records: 5000 violations, ")
+    assert main(["check", str(file), "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)["findings"]
+    assert sum(one["rule"] == "unknown-id" for one in found) == 5_000
+
+
 def test_violations_exit_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write_records(tmp_path / "r.jsonl", record("t", "task", source_ids=["nowhere"]))
     assert main(["check", str(file)]) == 1

@@ -31,7 +31,7 @@ from tests.strategies import records as any_records
 
 SETS = sorted(folder for folder in (ROOT / "tests" / "records" / "invalid-sets").iterdir() if folder.is_dir())
 #: Rules of sets that stop a release, and those that are for information.
-SEVERITIES = {"link-circle": "violation", "link-without-claim": "info"}
+SEVERITIES = {"link-circle": "violation", "link-without-claim": "info", "comparison-of-other-version": "info"}
 
 
 def read(folder: Path, vocabulary: Vocabulary) -> list[Record]:
@@ -367,6 +367,21 @@ def test_many_records_of_one_fault_are_counted_not_listed(vocabulary: Vocabulary
     assert time.process_time() - started < 5
 
 
+def test_no_message_grows_with_the_number_of_records(vocabulary: Vocabulary) -> None:
+    names = [f"model-{number:04}-{'x' * 200}" for number in range(500)]
+    models = [
+        record(name, "model", links=[{"relation": "family", "target_id": names[number - 1]}])
+        for number, name in enumerate(names)
+    ]
+    evaluation = record("e", "evaluation", source_ids=["a"])
+    items = found(vocabulary, made(vocabulary, *models, evaluation, result("r", source_ids=names)))
+    longest = {item.rule: item for item in items if item.rule != "link-without-claim"}
+    assert sorted(longest) == ["link-circle", "source-of-other-evaluation"]
+    assert "(494 more)" in longest["link-circle"].message
+    assert "and 495 more, which its evaluation e does not" in longest["source-of-other-evaluation"].message
+    assert all(len(item.message) < 1_200 for item in items)
+
+
 def test_facts_are_small_and_plain() -> None:
     fact = Fact("doi", "r", "10.1/x", ("a",), "a.yaml", 3, 1, "attributes.doi", "10.1/X")
     assert pickle.loads(pickle.dumps(fact)) == fact  # noqa: S301 - our own
@@ -411,3 +426,62 @@ def test_a_value_of_any_kind_in_any_field_breaks_nothing(vocabulary: Vocabulary,
         item = as_record(record("r", kind, links=links, attributes={**whole, key: odd}))
         check_keys(item, vocabulary)
         found(vocabulary, [item])
+
+
+# ---- what a claim or a linked record says otherwise ----
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_found"),
+    [
+        ({}, True),
+        ({"attributes": {"field": "attributes.printed_value", "value": "0.9", "source_locator": "Table 1"}}, True),
+        ({"status": "needs_review"}, False),
+        ({"status": "excluded"}, False),
+        ({"source_ids": []}, False),
+        ({"attributes": {"field": "printed_value", "value": "0.9"}}, False),
+        ({"attributes": {"field": "printed_value", "value": "0.91", "source_locator": "Table 1"}}, False),
+        ({"attributes": {"field": "numeric_value", "value": "0.9", "source_locator": "Table 1"}}, False),
+        ({"links": [{"relation": "subject", "target_id": "other"}]}, False),
+    ],
+)
+def test_a_claim_contradicts_a_value_only_where_it_counts(
+    vocabulary: Vocabulary, changes: dict[str, Any], is_found: bool
+) -> None:
+    """The table of evidence calls the same statement a conflicting one."""
+    claim = record(
+        "c",
+        "claim",
+        status="source_checked",
+        source_ids=["p"],
+        links=[{"relation": "subject", "target_id": "r"}],
+        attributes={"field": "printed_value", "value": "0.90", "source_locator": "Table 1"},
+    )
+    expected = [("warning", "claim-contradicts-value", "r")] if is_found else []
+    assert rules(vocabulary, result("r"), {**claim, **changes}) == expected
+
+
+@pytest.mark.parametrize(
+    ("key", "said", "expected"),
+    [
+        ("protocol_id", "q", "comparison-of-other-protocol"),
+        ("protocol_id", "p", None),
+        ("protocol_id", "ImageNet protocol 1", None),
+        ("dataset_version", "release 2", "comparison-of-other-version"),
+        ("dataset_version", "Release  3", None),
+        ("dataset_version", "release 3 of 2024", None),
+        ("dataset_version", "not reported", None),
+        ("dataset_version", "the version that the source gives; see there", None),
+        ("dataset_version", "10,356 labelled pairs of the second deposit of the authors", None),
+    ],
+)
+def test_a_comparison_is_held_against_the_records_that_the_evaluation_links_to(
+    vocabulary: Vocabulary, key: str, said: str, expected: str | None
+) -> None:
+    links = [{"relation": "assessment", "target_id": "p"}, {"relation": "data", "target_id": "d"}]
+    evaluation = record("e", "evaluation", links=links, attributes={"comparison": {key: said}})
+    data = record("d", "dataset", attributes={"version": "release 3"})
+    found_rules = [
+        rule for _, rule, _ in rules(vocabulary, evaluation, data, record("p", "protocol"), record("q", "protocol"))
+    ]
+    assert found_rules == ([expected] if expected else [])

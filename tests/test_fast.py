@@ -13,7 +13,7 @@ from evkg.check import check_dataset
 from evkg.convert import Converter
 from evkg.errors import EngineDisagreementError, VocabularyError
 from evkg.fast import FastValidator
-from evkg.jsontext import Json
+from evkg.jsontext import Json, encode_json
 from evkg.namespaces import EVKG, RDF
 from evkg.normative import NormativeValidator
 from evkg.reader import read_records
@@ -186,6 +186,18 @@ def test_records_are_checked_alike_in_batches_of_any_size(size: int, monkeypatch
     monkeypatch.setattr("evkg.validate.SAMPLE", 3)
     found = check_dataset(SEED, engine="fast")
     assert found.findings == expected.findings
+
+
+def test_a_record_is_of_its_own_kind_where_a_broken_line_gives_its_id_to_another(tmp_path: Path) -> None:
+    """The others take it for what they saw first; its own class is what it says, and no shape of the other applies."""
+    broken = encode_json(record("a", "evaluation")).replace('"attributes":{', '"attributes":{"x":1,"x":2')
+    link: Json = [{"relation": "evaluation", "target_id": "a"}]
+    lines = [broken, *(encode_json(one) for one in (record("a", "result"), record("b", "result", links=link)))]
+    (tmp_path / "f.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    expected = check_dataset(tmp_path, engine="pyshacl").findings
+    assert check_dataset(tmp_path, engine="fast").findings == expected
+    assert {f.rule.partition("-")[0] for f in expected if f.record == "a"} == {"result"}
+    assert not any(f.field == "links.0.target_id" for f in expected if f.record == "b")
 
 
 def test_a_disagreement_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,7 @@ def test_a_number_of_a_million_digits_is_kept() -> None:
         ('{"a": {"b": {"c": 1, "d": "\\"c\\": 2", "c": 3}}}', 38, '"c" stands twice'),
         ('[{"a": 1}, {"a": [{"x": 1}, {"x": 1, "y": 2, "\\u0078": 3}]}]', 45, '"x" stands twice'),
         ('{"a": 1, "b": {"a": 1}, "a": 2}', 24, '"a" stands twice'),
+        ('{"\\ud800": 1, "\\ud800": 2}', 14, r'"\\ud800" stands twice'),
         ('{"a": "NaN", "b": NaN}', 18, "NaN is not a JSON number"),
         ("[1, -Infinity]", 4, "-Infinity is not"),
         ('{"a": "ok \\ud83d\\ude00", "b": "\\\\ud800 \\ud800"}', 39, "half a character"),

@@ -133,6 +133,16 @@ def test_the_command_prints_the_format_and_its_status_is_that_of_the_findings(
     assert COUNT[name](done.stdout.decode()) == COUNT[name](render_report(checked, name))
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_half_a_character_is_told_in_words_in_every_format(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id":"a","\\ud800":1,"\\ud800":2}\n', encoding="utf-8")
+    found = check_dataset(tmp_path, with_report=True)
+    assert [item.message for item in found.findings] == ['The key "\\ud800" stands twice in one object.']
+    text = render_report(found, name)
+    assert "ud800" in text
+    assert text.encode().decode() == text
+
+
 def test_strict_makes_warnings_fail_in_junit(checked: Checked) -> None:
     root = ET.fromstring(render_report(checked, "junit", strict=True).encode())  # noqa: S314
     summary = summarise(checked.findings, checked.count)

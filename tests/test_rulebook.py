@@ -148,7 +148,7 @@ def test_a_rule_without_a_shape_in_full(book: str) -> None:
 #: Functions that give a finding its rule, under the name of the parameter.
 _RULE = "rule"
 #: Modules that only pass on the rules of others, or those of shapes.
-_PASSING = {"validate", "verdicts", "finding_text", "junit", "report", "sarif", "validation_page", "derive"}
+_PASSING = {"validate", "verdict", "verdicts", "finding_text", "junit", "report", "sarif", "validation_page", "derive"}
 
 
 def rules_in_sources() -> set[str]:

@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -125,17 +126,25 @@ class Worker:
         neighbours = task.neighbours
         self._examiner = Examiner(vocabulary, neighbours)
         self._converter = Converter(vocabulary, task.base)
-        axioms = load_axioms()
-        self._closure = Closure(axioms)
-        self._premises = Premises([*axioms.chains, *load_rules()], axioms)
         classes = {
             key: vocabulary.kinds[kind] for key, kind in neighbours.kinds.items() if key not in neighbours.withheld
         }
         self._validation = Validation(vocabulary, task.base, task.shapes, classes, is_normative=task.is_normative)
 
+    @cached_property
+    def _closure(self) -> Closure:
+        return Closure(load_axioms())
+
+    @cached_property
+    def _premises(self) -> Premises:
+        axioms = load_axioms()
+        return Premises([*axioms.chains, *load_rules()], axioms)
+
     def warm(self) -> None:
         """Read now what every batch needs, so that processes which are forked from here need not."""
         self._validation.warm()
+        if self._task.folder is not None:
+            _ = self._closure, self._premises
 
     def confirm(self, sample: Sequence[Probe]) -> None:
         """See `Validation.confirm`."""

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 from heapq import nsmallest
 from pathlib import Path
 from typing import Final, Literal
 
-from evkg.batch import Batch, Outcome, Task, Worker
+from evkg.batch import Batch, Outcome, Task
 from evkg.crossrecord import conflicts
 from evkg.dataset import Dataset
 from evkg.description import Description
@@ -23,14 +22,15 @@ from evkg.errors import UsageError
 from evkg.fact import Fact
 from evkg.filetext import file_finding, file_name
 from evkg.finding import ONCE_A_FILE, Finding, sort_findings, summarise
-from evkg.pool import processes, working
-from evkg.reader import MAX_FAULTS
+from evkg.pool import Runner, processes, working
+from evkg.reader import MAX_FAULTS, too_many_faults
 from evkg.references import name_nearest
 from evkg.report import Block, dataset_block, frame_turtle, links_turtle, record_block, sort_key
 from evkg.research import Research
 from evkg.shapes import Shapes
 from evkg.soundness import check_shapes
 from evkg.validate import SAMPLE, Probe, rank
+from evkg.verdict import Known
 from evkg.verdicts import Verdicts, recipe
 from evkg.vocabulary import load_vocabulary
 
@@ -101,14 +101,15 @@ def check_dataset(
     with_report: bool = False,
     keep: bool = False,
     jobs: int | None = None,
+    runner: Runner = working,
     cache: Path | None = None,
 ) -> Checked:
     """Every finding on a data set: from files, envelopes, keys, references and shapes.
 
     `sink` gets the outcomes of the records, batch by batch, each record once; with a `folder` their quads are
     written there, with `keep` the records and their triples are in them. `jobs` processes work (default: one a
-    core where there is enough to do). With a file `cache`, verdicts are kept there, and what has not changed since
-    the last check is not checked again; batches of such records have no quads.
+    core where there is enough to do), `runner` says where. With a file `cache`, verdicts are kept there, and what has
+    not changed since the last check is not checked again; batches of such records have no quads.
 
     Raises: UsageError: nothing is there to read. VocabularyError: the ontology or a shape is broken.
         EngineDisagreementError: the validators differ.
@@ -141,9 +142,9 @@ def check_dataset(
         portions = dataset.portions
     else:
         known, portions = verdicts.take(dataset)
-        gathering.add(known)
+        gathering.add_known(known)
     fresh: list[Batch] = []
-    with working(portions, partial(Worker, task), count) as work:
+    with runner(portions, task, count) as work:
         if verdicts is None or not verdicts.is_known:
             check_shapes(shapes)  # processes are at work already
         for batch in work.run():
@@ -209,6 +210,17 @@ class _Gathering:
         self._probes = nsmallest(SAMPLE, [*self._probes, *probes], key=lambda probe: probe.rank)
         self._ranks = nsmallest(SAMPLE, [*self._ranks, *(rank(outcome.content_sha256) for outcome in kept)])
 
+    def add_known(self, known: Known) -> None:
+        """Take what is known from an earlier check: the first that is added, none of its records repeats another."""
+        self._items.update(known.items)
+        for file, finding in known.told:
+            self._note(file, finding)
+        self._places.update(known.places)
+        self.checked.kinds.update(known.kinds)
+        self.checked.findings += known.findings
+        self.checked.shared |= known.shared
+        self._ranks = nsmallest(SAMPLE, known.ranks)
+
     def sample(self) -> list[Probe]:
         """Of the `SAMPLE` records of the data set that rank lowest those that were checked now."""
         ranks = set(self._ranks)
@@ -227,11 +239,7 @@ class _Gathering:
             self._faults[file] += 1
             if self._faults[file] == MAX_FAULTS:
                 self._faults[file] += 1
-                message = f"There are more than {MAX_FAULTS:,} faults; the others of the file are not listed."
-                place = (finding.line or 1, 1)
-                self._apart.append(
-                    file_finding(file, place, "too-many-faults", message, "Mend what is reported first.")
-                )
+                self._apart.append(too_many_faults(file, finding.line, "the others of the file are not listed"))
 
     def finish(self, together: Iterable[Finding]) -> Checked:
         """Everything in order, with what several records together have."""
@@ -249,7 +257,8 @@ class _Gathering:
             self._report(within(dataset.path, self._apart))
         findings = sort_findings([*self._apart, *checked.findings])
         is_open = dataset.neighbours.is_open
-        wanted = self._shapes.wanted_classes if any(f.rule.endswith("-kind") for f in findings) else {}
+        has_wrong_kinds = any(rule.endswith("-kind") for rule in {finding.rule for finding in findings})
+        wanted = self._shapes.wanted_classes if has_wrong_kinds else {}
         checked.findings = name_nearest(findings, dataset.kinds, dataset.vocabulary, is_open=is_open, wanted=wanted)
         return checked
 

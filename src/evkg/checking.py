@@ -51,7 +51,11 @@ def check(options: argparse.Namespace) -> int:
         progress_end()
         print(f"evkg: {printable(message)}", file=sys.stderr, flush=True)
 
-    watch(options.dataset, again, failed)
+    try:
+        watch(options.dataset, again, failed)
+    except KeyboardInterrupt:  # which is how it ends
+        progress_end()
+        return 130
     return 0
 
 

@@ -48,6 +48,14 @@ class _Parser(argparse.ArgumentParser):
         print(message, end="", file=file, flush=True)
 
 
+class _Version(argparse.Action):
+    """Prints the version and ends. To look it up takes as long as all the rest of `--help`, so only who asks waits."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        print(_version())
+        parser.exit()
+
+
 def _moment(text: str) -> Any:
     from datetime import UTC, datetime
 
@@ -71,7 +79,8 @@ def _seconds(text: str) -> float:
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     parser = _Parser(prog="evkg", description="Evidence knowledge graph: records → validated graph → answers.")
-    parser.add_argument("--version", action="version", version=_version())
+    text = "show the version and exit"
+    parser.add_argument("--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help=text)
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
 
     def command(run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
@@ -111,6 +120,10 @@ def make_parser() -> argparse.ArgumentParser:
         "--at", type=_moment, metavar="ISO-TIME", help="time of the release (default: SOURCE_DATE_EPOCH, then now)"
     )
     sub.add_argument("--draft", action="store_true", help="make the release in spite of violations, and say so in it")
+    text = "where records are read and checked: processes of this machine, by evkg or by Dask (default: local)"
+    sub.add_argument("--runner", choices=("local", "dask"), default="local", help=text)
+    text = "a Dask scheduler that runs elsewhere, such as tcp://HOST:8786; all machines must share the folders"
+    sub.add_argument("--scheduler", metavar="ADDRESS", help=text)
     sub = command(gaps)
     text = "folder, or FILE.yaml|.jsonl|.json, each also .gz (default: ./graph)"
     sub.add_argument("dataset", nargs="?", type=Path, default=Path("graph"), metavar="DATASET", help=text)
@@ -126,6 +139,7 @@ def make_parser() -> argparse.ArgumentParser:
     sub.add_argument("name", nargs="?", metavar="NAME")
     sub.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="set a parameter of the question")
     sub.add_argument("--format", choices=("table", "json"), default="table")
+    limit(sub, 60)
     release(sub)
     sub = command(show)
     sub.add_argument("id", metavar="ID")
@@ -207,6 +221,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail("There is not enough memory for this.", words)
     except KeyboardInterrupt:
         progress_end()
+        _say("evkg: Interrupted.")
         return 130
 
 

@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 def build(options: argparse.Namespace) -> int:
     """check a data set and make a release of it: graph, records, reports and store"""
     from evkg.build import build_release
+    from evkg.pool import Runner, working
 
+    runner: Runner = working
+    if options.scheduler is not None or options.runner == "dask":
+        from evkg.cluster import dask_runner
+
+        runner = dask_runner(options.scheduler)
+        # Other machines know nothing of the folder that this command runs in.
+        options.dataset, options.out = options.dataset.absolute(), options.out.absolute()
     built = build_release(
         options.dataset,
         options.out,
@@ -32,6 +40,7 @@ def build(options: argparse.Namespace) -> int:
         is_open=options.open,
         draft=options.draft,
         progress=show_progress,
+        runner=runner,
     )
     progress_end()
     if options.format == "json":
@@ -61,9 +70,9 @@ def query(options: argparse.Namespace) -> int:
     """run a SPARQL query: its text, a file FILE.rq, or - for standard input"""
     from evkg.release import STORE
     from evkg.release import open as open_release
+    from evkg.single_query import answer_once
     from evkg.sparql import read_query
     from evkg.store import is_graph
-    from evkg.worker import answer_once
 
     store = open_release(options.release).folder / STORE
     read = read_query(_query_text(options.query))
@@ -116,9 +125,11 @@ def _print_answer(body: bytes) -> None:
 
 def ask(options: argparse.Namespace) -> int:
     """answer a saved question; without a name, list the questions"""
-    from evkg.asking import answer_question
+    from evkg.asking import check_values, read_rows
     from evkg.questions import find_question, load_questions
+    from evkg.release import STORE
     from evkg.release import open as open_release
+    from evkg.single_query import answer_once
 
     if options.name is None:
         for question in load_questions().values():
@@ -130,7 +141,9 @@ def ask(options: argparse.Namespace) -> int:
     question = find_question(options.name)
     release = open_release(options.release)
     values = _settings(options.set)
-    answer = answer_question(question, values, release)
+    check_values(question, values, release)
+    text = question.with_values(values)
+    answer = read_rows(answer_once(release.folder / STORE, text, seconds=options.time_limit, format_name="json").body)
     if options.format == "json":
         print(json.dumps(_answer_json(question.title, release, answer), ensure_ascii=False, indent=2))
         return 0

@@ -125,7 +125,8 @@ def check_plain_texts(record: Record, vocabulary: Vocabulary) -> Iterator[Findin
             places.extend((("facets", name, index), value) for index, value in enumerate(values))
     for path, value in places:
         if isinstance(value, str) and value.strip().casefold() in _REASON_WORDS:
-            message = f"{path[0] if len(path) == 1 else path[1]} says {excerpt(value.strip())!r}, which says nothing."
+            key = excerpt(str(path[0] if len(path) == 1 else path[1]))
+            message = f"{key} says {excerpt(value.strip())!r}, which says nothing."
             fix = 'Write description: "" if there is none.' if path[0] == "description" else "Write it, or remove it."
             yield record.finding("warning", "reason-as-value", path, message, fix)
     for key, value in record.attributes.items():
@@ -178,7 +179,7 @@ def _field(path: Path) -> str:
     >>> _field(("attributes", "comparison", "split")), _field(("facets", "areas", 0))
     ('comparison.split', 'areas')
     """
-    return ".".join(str(step) for step in path[1:] if isinstance(step, str))
+    return excerpt(".".join(str(step) for step in path[1:] if isinstance(step, str)))
 
 
 def _is_too_long(value: str) -> bool:
@@ -217,10 +218,11 @@ def _value_and_reason(record: Record) -> Iterator[Finding]:
         path = _place_of(record.attributes, field.split("."))
         if path is None:
             continue
-        message = f"{field} has a value and also an entry under missing_metadata that says it is missing."
-        fix = f"Remove the entry for {field} if the value is right, or remove the value."
+        name = excerpt(field)
+        message = f"{name} has a value and also an entry under missing_metadata that says it is missing."
+        fix = f"Remove the entry for {name} if the value is right, or remove the value."
         if isinstance(record.attributes.get(field), dict):
-            fix = f"Remove the entry for {field}, and explain only the parts that are missing: {field}.<part>."
+            fix = f"Remove the entry for {name}, and explain only the parts that are missing: {name}.<part>."
         yield record.finding("violation", "value-and-reason", ("attributes", *path), message, fix)
 
 

@@ -5,6 +5,7 @@ Conflicts come out the same in whatever order the facts arrive and however the r
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -18,8 +19,11 @@ from evkg.fact import facts as facts
 from evkg.finding import Finding
 from evkg.moment import read_moment, review_before_retrieval
 
-#: How many other records a finding names (count).
+#: A text of more words says what data there are, and not only which version (count).
+_VERSION_WORDS: Final = 6
+#: How many other records a finding names (count), and how much of the id of each of them (characters).
 _NAMED: Final = 5
+_SHOWN: Final = 120
 
 
 def conflicts(some: Iterable[Fact], *, released: datetime | None = None) -> list[Finding]:
@@ -45,6 +49,9 @@ def conflicts(some: Iterable[Fact], *, released: datetime | None = None) -> list
         *_dated_after(released, [*by_about["review"], *by_about["retrieval"]]),
         *_circles(by_about["link"]),
         *_unclaimed(by_about["link"], by_about["claim"]),
+        *_contradicted(by_about["printed value"], by_about["claimed value"]),
+        *_other_protocol(by_about["protocol_id"], by_about["protocol"]),
+        *_other_version(by_about["dataset_version"], by_about["version"]),
     ]
     return sorted(found, key=lambda f: (f.record or "", f.rule, f.field or "", f.message))
 
@@ -59,9 +66,13 @@ def _groups(some: Iterable[Fact], key: Callable[[Fact], object]) -> Iterator[lis
 
 def _others(group: Sequence[Fact], fact: Fact) -> str:
     """The other records of a sorted group, each once in it, as a message names them."""
-    names = [other.record for other in group[: _NAMED + 1] if other.record != fact.record]
-    more = len(group) - 1 - len(names[:_NAMED])
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more else "")
+    return _named([other.record for other in group[: _NAMED + 1] if other.record != fact.record], len(group) - 1)
+
+
+def _named(ids: Sequence[str], count: int | None = None) -> str:
+    """Some ids as a message names them: the first few, and how many there are beside."""
+    more = (len(ids) if count is None else count) - len(ids[:_NAMED])
+    return ", ".join(excerpt(one, _SHOWN) for one in ids[:_NAMED]) + (f" and {more} more" if more else "")
 
 
 def _one_doi(some: list[Fact]) -> Iterator[Finding]:
@@ -69,7 +80,7 @@ def _one_doi(some: list[Fact]) -> Iterator[Finding]:
         alike = Counter(fact.values[0] for fact in group)
         for fact in group[1:]:
             is_part = bool(fact.values[0]) and alike[fact.values[0]] == 1
-            message = f"The DOI {fact.key} is also that of {_others(group, fact)}."
+            message = f"The DOI {excerpt(fact.key)} is also that of {_others(group, fact)}."
             fix = "Keep one record of the work, and let what cites the other one cite it; or correct the DOI."
             if is_part:
                 fix = "Nothing has to be changed if this is another file of that work, such as a supplement or a table."
@@ -110,7 +121,7 @@ def _foreign_sources(citing: list[Fact], evaluations: list[Fact], dois: list[Fac
         works = {work[source] for source in known if source in work}
         foreign = [source for source in fact.values if source not in known and work.get(source) not in works]
         if known and foreign:
-            message = f"The result cites {', '.join(foreign)}, which its evaluation {fact.key} does not."
+            message = f"The result cites {_named(foreign)}, which its evaluation {excerpt(fact.key)} does not."
             fix = "Correct source_ids here, add the source to the evaluation, or make an evaluation for that source."
             yield fact.finding("warning", "source-of-other-evaluation", message, fix)
 
@@ -126,7 +137,7 @@ def _reviews(some: list[Fact], retrievals: list[Fact]) -> Iterator[Finding]:
             if retrieved is not None and moment.is_before(retrieved):
                 message, fix = review_before_retrieval(moment.text, retrieved.text)
                 yield fact.finding(
-                    "warning", "review-before-retrieval", message.replace("source", f"source {source}", 1), fix
+                    "warning", "review-before-retrieval", message.replace("source", f"source {excerpt(source)}", 1), fix
                 )
                 break
 
@@ -144,11 +155,62 @@ def _circles(links: list[Fact]) -> Iterator[Finding]:
         own = {(fact.record, fact.key): fact for fact in links if fact.values[0] == relation}
         for circle, others in circles(own):
             fact = own[circle[0], circle[1]]
-            message = f"The links {relation} lead round in a circle: {' → '.join(circle)}."
+            way = circle
+            if len(circle) > 2 * _NAMED:
+                way = [*circle[:_NAMED], f"… ({len(circle) - _NAMED - 2} more) …", *circle[-2:]]
+            shown = " → ".join(excerpt(one, _SHOWN) for one in way)
+            message = f"The links {relation} lead round in a circle: {shown}."
             if others:
-                more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
-                message += f" Other circles that cross it lead through {', '.join(others[:_NAMED])}{more}."
+                message += f" Other circles that cross it lead through {_named(others)}."
             yield fact.finding("violation", "link-circle", message, "Remove the link that leads the wrong way.")
+
+
+def _contradicted(printed: list[Fact], claims: list[Fact]) -> Iterator[Finding]:
+    claimed: dict[str, list[Fact]] = defaultdict(list)
+    for claim in claims:
+        claimed[claim.key].append(claim)
+    for fact in printed if claimed else ():
+        other = next((claim for claim in claimed.get(fact.key, ()) if claim.values != fact.values), None)
+        if other is not None:
+            said, own = excerpt(other.values[0]), excerpt(fact.values[0])
+            message = f"printed_value is {own!r}, but the checked claim {excerpt(other.record)} says {said!r}."
+            fix = (
+                "Look it up in the source, and correct the value or the claim; a corrected claim must be checked anew."
+            )
+            yield fact.finding("warning", "claim-contradicts-value", message, fix)
+
+
+def _other_protocol(comparing: list[Fact], protocols: list[Fact]) -> Iterator[Finding]:
+    known = {fact.record for fact in protocols}
+    for fact in comparing:
+        linked = [target for target in fact.values if target in known]
+        if fact.key in known and linked and fact.key not in linked:
+            message = f"comparison.protocol_id is {excerpt(fact.key)}, but the evaluation follows {_named(linked)}."
+            fix = "Name the protocol that was followed in both places, or leave protocol_id out of comparison."
+            yield fact.finding("warning", "comparison-of-other-protocol", message, fix)
+
+
+def _other_version(comparing: list[Fact], versions: list[Fact]) -> Iterator[Finding]:
+    known = {fact.record: fact.values[0] for fact in versions}
+    for fact in comparing:
+        stated = [(target, known[target]) for target in fact.values if _words(known.get(target, ""))]
+        words = _words(fact.key)
+        # Of two texts one may only say more than the other; of several sets of data the text may name all.
+        if not words or not stated or any(_words(one) <= words or words <= _words(one) for _, one in stated):
+            continue
+        target, version = stated[0]
+        message = (
+            f"comparison.dataset_version is {excerpt(fact.key)!r}, but the version of {excerpt(target)} is "
+            f"{excerpt(version)!r}."
+        )
+        fix = "If both mean one version, write it in the same words; else link the data that were used, or correct one."
+        yield fact.finding("info", "comparison-of-other-version", message, fix)
+
+
+def _words(text: str) -> frozenset[str]:
+    """The words of a version; none of a text that names no number, or says more than a version."""
+    words = frozenset(re.findall(r"\w+(?:[.-]\w+)*", text.casefold()))
+    return words if len(words) <= _VERSION_WORDS and re.search(r"\d", text) else frozenset()
 
 
 def _unclaimed(links: list[Fact], claims: list[Fact]) -> Iterator[Finding]:
@@ -164,9 +226,10 @@ def _unclaimed(links: list[Fact], claims: list[Fact]) -> Iterator[Finding]:
             found = [*found, *stated.get(f"{fact.record} variant_of {fact.key}", [])]
         if any(not claim.values[0] for claim in found):
             continue
-        fix = f"Write a claim on {fact.record} with field: links:{relation}:{fact.key}, its source and its locator."
-        message = f"No claim states the link {relation} to {fact.key}, so nothing is carried along it."
+        target = excerpt(fact.key)
+        fix = f"Write a claim on {fact.record} with field: links:{relation}:{target}, its source and its locator."
+        message = f"No claim states the link {relation} to {target}, so nothing is carried along it."
         if found:
-            message = f"The claim {found[0].record} states the link {relation} to {fact.key}, but {found[0].values[0]}."
+            message = f"The claim {found[0].record} states the link {relation} to {target}, but {found[0].values[0]}."
             fix = "Complete the claim; until then nothing is carried along the link."
         yield fact.finding("info", "link-without-claim", message, fix)

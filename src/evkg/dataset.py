@@ -100,7 +100,7 @@ class Dataset:
         self.research, problems = _research(path)
         self.findings += problems
         self._is_open = is_open
-        self._lines: dict[FilePath, list[tuple[Span, bytes | None]]] = {}
+        self._lines: dict[FilePath, list[Unit]] = {}
         self._repeated: set[str] = set()
 
     @cached_property
@@ -134,8 +134,7 @@ class Dataset:
         _ = self._looks
         found: list[Unit] = []
         for file in self.files:
-            lines = self._lines.get(file)
-            found.extend([Unit(file)] if lines is None else [Unit(file, span, sha256) for span, sha256 in lines])
+            found.extend(self._lines.get(file, [Unit(file)]))
         return found
 
     @cached_property
@@ -165,27 +164,31 @@ class Dataset:
                     subjects = _subjects(item.data) if item.kind == "claim" else frozenset()
                     yield item.id, _Look(item.kind, str(item.data["status"]), subjects)
             return
-        spans: list[tuple[Span, bytes | None]] = []
-        same: dict[tuple[bytes, bytes], _Look] = {}
+        units: list[Unit] = []
+        same: dict[tuple[bytes, bytes], _Look | None] = {}
+        new, kinds, start = tuple.__new__, self.vocabulary.kinds, 0  # what is done for each line takes long
         try:
-            for span, content in raw_lines(file):
-                is_odd = b"\r" in content or content.startswith(b"\xef\xbb\xbf") or not content.strip()
-                sha256 = hashlib.sha256(content).digest()
-                spans.append((Span(span.start, span.length, span.line, sha256), None if is_odd else sha256))
+            for number, content in enumerate(raw_lines(file), 1):
                 head = _HEAD.match(content)
+                sha256 = hashlib.sha256(content).digest()
+                is_odd = b"\r" in content or (head is None and _is_odd(content))
+                span = new(Span, (start, len(content), number, sha256))
+                units.append(new(Unit, (file, span, None if is_odd else sha256)))
+                start += len(content)
                 if head is None or head[2] == b"claim":
                     yield from _look_at_line(content, self.vocabulary)
                     continue
-                record_id, kind, status = head[1].decode("ascii"), head[2], head[3]
-                look = same.get((kind, status))
-                if look is None:
-                    look = same[kind, status] = _Look(kind.decode("ascii"), status.decode("ascii"))
-                if look.kind in self.vocabulary.kinds and LINKED_ID.match(record_id):
-                    yield record_id, look
+                name, kind, status = head.groups()
+                if (kind, status) not in same:
+                    look = _Look(kind.decode("ascii"), status.decode("ascii"))
+                    same[kind, status] = look if look.kind in kinds else None
+                known = same[kind, status]
+                if known is not None and LINKED_ID.match(record_id := name.decode("ascii")):
+                    yield record_id, known
         except READ_ERRORS:  # reading it tells why
             return
-        if spans:  # else reading it tells that nothing is there
-            self._lines[file] = spans
+        if units:  # else reading it tells that nothing is there
+            self._lines[file] = units
 
     def read(self) -> Iterator[Record]:
         """Each record once, in the order of the files; of two with one id the first. `findings` grows with it."""
@@ -269,6 +272,11 @@ def _subjects(value: Mapping[str, Json]) -> frozenset[str]:
         for link in (links if isinstance(links, list) else ())
         if isinstance(link, dict) and link.get("relation") == "subject"
     )
+
+
+def _is_odd(line: bytes) -> bool:
+    """Whether a line begins with a byte-order mark or holds nothing."""
+    return line.startswith(b"\xef\xbb\xbf") or not line.strip()
 
 
 def _look_at_line(line: bytes, vocabulary: Vocabulary) -> Iterator[tuple[str, _Look]]:

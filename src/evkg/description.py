@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from evkg.errors import UsageError, excerpt
+from evkg.filetext import file_name
 from evkg.finding import Finding
 from evkg.namespaces import NS
 from evkg.reader import DATASET_FILE, record_files
@@ -111,4 +112,4 @@ def _without_value(facts: dict[str, Fact]) -> dict[str, Fact]:
 
 
 def _problem(file: Path, line: int, column: int, message: str) -> Finding:
-    return Finding("violation", "dataset-description", message, file=str(file), line=line, column=column)
+    return Finding("violation", "dataset-description", message, file=file_name(file), line=line, column=column)

@@ -93,7 +93,11 @@ def _numbered(file: Path, numbers: Container[int]) -> Iterable[tuple[int, str]]:
 
 def _spans(file: Path, numbers: Container[int]) -> Iterator[Span]:
     """Where the wanted lines stand: most of a large file need not become text."""
-    return (span for span, _ in raw_lines(file) if span.line in numbers)
+    start = 0
+    for number, content in enumerate(raw_lines(file), 1):
+        if number in numbers:
+            yield Span(start, len(content), number)
+        start += len(content)
 
 
 def excerpt(line: str, column: int, value: str | None = None, *, room: int = 100) -> Excerpt:

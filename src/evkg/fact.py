@@ -13,10 +13,11 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 
 from evkg.doi import plain_doi
+from evkg.errors import excerpt
 from evkg.finding import Finding
 from evkg.jsontext import Json
 from evkg.moment import retrieval_moment, review_moment
-from evkg.record import Record, field_name, shown_at
+from evkg.record import Record, field_name, shown_at, text_at
 from evkg.scalar import Path
 from evkg.vocabulary import Vocabulary
 from evkg.withheld import is_withheld
@@ -85,10 +86,12 @@ def facts(record: Record, vocabulary: Vocabulary) -> list[Fact]:
         return found
     if record.kind == "claim":
         found.extend(_claim(record))
+        found.extend(_claimed_value(record))
     if record.kind == "source":
         found.extend(_source(record, is_gone=is_gone))
     if not is_gone:
         found.extend(_result(record) if record.kind == "result" else ())
+        found.extend(_comparison(record) if record.kind == "evaluation" else _compared(record))
         found.extend(_review(record))
     return found
 
@@ -152,7 +155,7 @@ def _claim(record: Record) -> Iterator[Fact]:
         return
     lack = ""
     if record.data["status"] not in _CHECKED:
-        lack = f"its status is {record.data['status']}"
+        lack = f"its status is {excerpt(str(record.data['status']))}"
     elif not record.data["source_ids"]:
         lack = "it names no source"
     elif not _text(record.attributes.get("source_locator")).strip():
@@ -161,6 +164,43 @@ def _claim(record: Record) -> Iterator[Fact]:
     for link in links if isinstance(links, list) else ():
         if isinstance(link, dict) and link["relation"] == "subject":
             yield Fact("claim", record.id, f"{link['target_id']} {steps[1]} {steps[2]}", (lack,))
+
+
+def _claimed_value(record: Record) -> Iterator[Fact]:
+    """What a claim that counts says about the printed value of a result. Source: contract section 12.3."""
+    attributes, links = record.attributes, record.data["links"]
+    if _text(attributes.get("field")).removeprefix("attributes.") != "printed_value" or "value" not in attributes:
+        return
+    is_checked = record.data["status"] in _CHECKED and record.data["source_ids"]
+    if not is_checked or not _text(attributes.get("source_locator")).strip():
+        return
+    for link in links if isinstance(links, list) else ():
+        if isinstance(link, dict) and link["relation"] == "subject":
+            value = text_at(record.data, ("attributes", "value")) or ""
+            yield Fact("claimed value", record.id, str(link["target_id"]), (value,))
+
+
+def _comparison(record: Record) -> Iterator[Fact]:
+    """What an evaluation says for comparisons that the records which it links to may contradict."""
+    links, comparison = record.data["links"], record.attributes.get("comparison")
+    for key, relation in (("protocol_id", "assessment"), ("dataset_version", "data")):
+        said = _text(comparison.get(key)) if isinstance(comparison, dict) else ""
+        targets = [
+            str(link["target_id"])
+            for link in (links if isinstance(links, list) else ())
+            if isinstance(link, dict) and link["relation"] == relation
+        ]
+        if said.strip() and targets:
+            yield _at(record, key, said, tuple(targets), ("attributes", "comparison", key))
+
+
+def _compared(record: Record) -> Iterator[Fact]:
+    """What a record says that the comparison of an evaluation may contradict."""
+    version = _text(record.attributes.get("version")) if record.kind in ("dataset", "dataset_subset") else ""
+    if version.strip():
+        yield Fact("version", record.id, record.id, (version,))
+    if record.kind == "protocol":
+        yield Fact("protocol", record.id, record.id, ())
 
 
 def _source(record: Record, *, is_gone: bool) -> Iterator[Fact]:
@@ -184,7 +224,9 @@ def _result(record: Record) -> Iterator[Fact]:
         for link in (links if isinstance(links, list) else ())
         if isinstance(link, dict) and link["relation"] == "evaluation"
     ]
-    metric = _text(attributes.get("metric"))
+    metric, printed = _text(attributes.get("metric")), attributes.get("printed_value")
+    if isinstance(printed, str):
+        yield _at(record, "printed value", record.id, (printed,), ("attributes", "printed_value"))
     if len(targets) != 1:
         return
     same = [
@@ -200,7 +242,7 @@ def _result(record: Record) -> Iterator[Fact]:
     }
     cited = sorted(set(_list(record.data["source_ids"])) - derived)
     if metric:
-        values = (_digest(same), _digest(apart), _text(attributes.get("printed_value")))
+        values = (_digest(same), _digest(apart), _text(printed))
         yield _at(record, "result", targets[0], values, ("id",))
     if cited:
         yield _at(record, "cites", targets[0], tuple(cited), ("source_ids",))

@@ -116,19 +116,18 @@ class Span(NamedTuple):
     sha256: bytes | None = None
 
 
-def raw_lines(file: Path) -> Iterator[tuple[Span, bytes]]:
+def raw_lines(file: Path) -> Iterator[bytes]:
     """The lines of a file as bytes with their line ends; of one longer than `MAX_LINE` only the beginning, as the last.
 
     Raises: one of `READ_ERRORS`.
     """
     with open_bytes(file) as stream:
-        start = number = 0
+        is_first = True
         while content := stream.readline(MAX_LINE + 1):
-            number += 1
-            yield Span(start, len(content), number), content
-            start += len(content)
-            if _is_too_long(content) or (number == 1 and content.startswith(_UTF16)):
+            yield content
+            if _is_too_long(content) or (is_first and content.startswith(_UTF16)):
                 return
+            is_first = False
 
 
 def _is_too_long(content: bytes) -> bool:
@@ -142,8 +141,7 @@ def read_lines(file: Path, spans: Iterable[Span] | None = None) -> Iterator[tupl
     """
     number, noted = 0, set()
     try:
-        for span, content in raw_lines(file) if spans is None else _spanned(file, spans):
-            number = span.line
+        for number, content in enumerate(raw_lines(file), 1) if spans is None else _spanned(file, spans):
             if _is_too_long(content):
                 message = f"The line is longer than {MAX_LINE:,} bytes; the rest of the file is not read."
                 yield file_finding(file, (number, 1), "too-large", message, "Write one record a line.")
@@ -159,7 +157,7 @@ def read_lines(file: Path, spans: Iterable[Span] | None = None) -> Iterator[tupl
         yield unreadable(file, number + 1, error)
 
 
-def _spanned(file: Path, spans: Iterable[Span]) -> Iterator[tuple[Span, bytes]]:
+def _spanned(file: Path, spans: Iterable[Span]) -> Iterator[tuple[int, bytes]]:
     with file.open("rb") as stream:
         for span in spans:
             if stream.tell() != span.start:
@@ -167,7 +165,7 @@ def _spanned(file: Path, spans: Iterable[Span]) -> Iterator[tuple[Span, bytes]]:
             content = stream.read(span.length)
             if span.sha256 is not None and hashlib.sha256(content).digest() != span.sha256:
                 raise OSError(errno.EBUSY, "it was changed while it was read; check again")
-            yield span, content
+            yield span.line, content
 
 
 def decode_text(file: Path, content: bytes, line: int = 1) -> tuple[str | None, list[Finding]]:

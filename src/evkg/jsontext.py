@@ -20,6 +20,7 @@ _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z")
 _TOKEN: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],]|[^\s"{}\[\],:]++', re.DOTALL)
 _HALF: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 #: Finds where a value ends; numbers stay text, since Python refuses to convert very long ones.
 _DECODER: Final = json.JSONDecoder(parse_int=str, parse_float=str, strict=True)
 
@@ -176,9 +177,14 @@ def _repeated_key(text: str, start: int) -> JsonError:
         elif is_key:
             key = str(scanstring(text, offset + 1, True)[0])
             if key in seen[level]:
-                return JsonError(f"The key {_quote(excerpt(key))} stands twice in one object.", offset)
+                return JsonError(f"The key {_shown(key)} stands twice in one object.", offset)
             seen[level].add(key)
     return JsonError("A key stands twice in one object.", start)
+
+
+def _shown(key: str) -> str:
+    """A key as a message quotes it, half a character as the escape that stands for it: that can be written nowhere."""
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", _quote(excerpt(key)))
 
 
 def _too_deep(text: str, start: int) -> JsonError:

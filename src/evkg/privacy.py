@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from evkg.errors import excerpt
 from evkg.finding import Finding
 from evkg.jsontext import Json
 from evkg.record import Record
@@ -85,7 +86,7 @@ def _texts(value: Json, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _in_text(record: Record, path: Path, text: str) -> Iterator[Finding]:
-    name = ".".join(str(step) for step in path if step != "attributes") or "The record"
+    name = excerpt(".".join(str(step) for step in path if step != "attributes")) or "The record"
     if _SECRET.search(text):
         message = f"{name} holds what looks like a secret key or token."
         fix = "Remove it, and have the key withdrawn where it was issued: it has been written down in the clear."

@@ -97,7 +97,7 @@ def _bounds(record: Record, metric: Concept, number: Decimal, printed: Printed |
     says_percent = printed is not None and printed.is_percent and number in printed.readings
     if not _is_outside(number, low, high, 2 if unit == "percent" else 0):
         if is_share and unit == "percent" and 0 < abs(number) <= 1 and not says_percent:
-            message = f"A {metric.key} of {value} percent is very small; it may be a fraction."
+            message = f"{value} percent is very little for {metric.key}; it may be a fraction."
             fix = "Write unit: fraction if one stands for the whole; keep percent if the source prints that."
             yield record.finding("info", "percent-and-fraction", _UNIT, message, fix)
         elif is_share and unit in _WHOLE_IS_ONE and says_percent:
@@ -105,13 +105,15 @@ def _bounds(record: Record, metric: Concept, number: Decimal, printed: Printed |
             yield record.finding("warning", "percent-and-fraction", _UNIT, message, "Write unit: percent.")
     elif as_percent and unit != "percent":
         if unit in _WHOLE_IS_ONE:
-            message = f"{value} as a {unit} cannot be a {metric.key}, which goes {_span(low, high)}; in percent it can."
+            span = _span(low, high)
+            message = f"{value} with the unit {unit} is no possible value of {metric.key}, which goes {span}"
+            message += "; in percent it is."
             fix = "Write unit: percent if the source prints percent, or unit: unit-unreported if it does not say."
             yield record.finding("warning", "percent-and-fraction", _UNIT, message, fix)
     else:
         of_another = _OF_ANOTHER_SCALE.search(_text(record.attributes.get("metric_qualifier")))
         percent = " (times a hundred in percent)" if is_share else ""
-        message = f"{value} cannot be a {metric.key}, which goes {_span(low, high)}{percent}."
+        message = f"{value} is no possible value of {metric.key}, which goes {_span(low, high)}{percent}."
         fix = "Check numeric_value, metric and unit against the source; a difference or a ratio is a metric of its own."
         severity = "warning" if of_another else "violation"
         yield record.finding(severity, "outside-bounds", _VALUE, message, fix)

@@ -123,9 +123,7 @@ def read_records(path: Path, vocabulary: Vocabulary) -> Iterator[Record | Findin
                 is_empty = False
                 faults += 1
                 if faults == MAX_FAULTS:
-                    message = f"There are more than {MAX_FAULTS:,} faults; the rest of the file is not read."
-                    fix = "Mend what is reported first."
-                    yield file_finding(file, (item.line or 1, 1), "too-many-faults", message, fix)
+                    yield too_many_faults(file, item.line, "the rest of the file is not read")
                     break
         if count == 0 and len(files) > 1:
             message = "The file holds no record."
@@ -133,6 +131,16 @@ def read_records(path: Path, vocabulary: Vocabulary) -> Iterator[Record | Findin
             yield file_finding(file, (1, 1), "no-records", message, fix, severity="warning")
     if is_empty:
         raise UsageError(f"{file_name(path)} holds no record.")
+
+
+def too_many_faults(file: Path, line: int | None, rest: str) -> Finding:
+    """The finding that ends the list of the faults of a file at `MAX_FAULTS`; `rest` says what becomes of the others.
+
+    >>> too_many_faults(Path("a.jsonl"), 7, "the others are not listed").message
+    'There are more than 100,000 faults; the others are not listed.'
+    """
+    message = f"There are more than {MAX_FAULTS:,} faults; {rest}."
+    return file_finding(file, (line or 1, 1), "too-many-faults", message, "Mend what is reported first.")
 
 
 def is_lines(file: Path) -> bool:

@@ -177,6 +177,8 @@ def name_nearest(
     'Nearest ids: gena-lm.'
     """
     found = [*findings]
+    if not {finding.rule for finding in found} & {"unknown-id", "unknown-target", *wanted}:
+        return found
     metrics = vocabulary.schemes["metric"].concepts
     left = LOOKUPS
     nearest: dict[str, Nearest] = {}

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from evkg.convert import quote_literal
-from evkg.filetext import read_text
+from evkg.errors import excerpt
+from evkg.filetext import file_name, read_text
 from evkg.finding import Finding
 from evkg.jsontext import Json, JsonError, decode_json, encode_json
 from evkg.literal import quote_part
@@ -55,11 +56,11 @@ def read_research(path: Path) -> tuple[Research, list[Finding]]:
     try:
         value = decode_json(text)
     except JsonError as error:
-        findings.append(_finding(str(path), "", f"It cannot be read as JSON: {error}"))
+        findings.append(_finding(file_name(path), "", f"It cannot be read as JSON: {error}"))
         return Research(), findings
     if isinstance(value, dict) and "records" in value:
         value = value.get("research") or {}
-    research, more = parse_research(value, str(path))
+    research, more = parse_research(value, file_name(path))
     return research, [*findings, *more]
 
 
@@ -74,7 +75,7 @@ def snapshot_research(path: Path) -> tuple[Research, list[Finding]]:
         return Research(), []
     if not isinstance(value, dict) or "records" not in value:
         return Research(), []
-    return parse_research(value.get("research") or {}, str(path))
+    return parse_research(value.get("research") or {}, file_name(path))
 
 
 def parse_research(value: Json, file: str) -> tuple[Research, list[Finding]]:
@@ -108,7 +109,7 @@ def _problem(manifest: Json, known: Mapping[str, object]) -> str | None:
     """Why a manifest cannot count."""
     if not isinstance(manifest, dict) or not _is_id(manifest.get("id")):
         return "A manifest must be an object with an id."
-    name = f"The manifest {manifest['id']}"
+    name = f"The manifest {excerpt(str(manifest['id']))}"
     if manifest["id"] in known:
         return f"{name} is there twice."
     if not _is_id(manifest.get("dataset_id")):
@@ -121,18 +122,17 @@ def _problem(manifest: Json, known: Mapping[str, object]) -> str | None:
 
 
 def _doubts(manifest: Mapping[str, Json], file: str) -> Iterator[Finding]:
-    name = f"The manifest {manifest['id']}"
+    name = f"The manifest {excerpt(str(manifest['id']))}"
     seen: set[str] = set()
     for check in _checks(manifest):
         key = check.get("check")
+        shown = excerpt(encode_json(key))
         if key not in CHECKS:
-            yield _finding(file, "checks", f"{name}: {encode_json(key)} is none of the checks {', '.join(CHECKS)}.")
+            yield _finding(file, "checks", f"{name}: {shown} is none of the checks {', '.join(CHECKS)}.")
         if check.get("status") not in _OUTCOMES:
-            yield _finding(
-                file, "checks", f"{name}: the status of {encode_json(key)} must be passed, failed or missing."
-            )
+            yield _finding(file, "checks", f"{name}: the status of {shown} must be passed, failed or missing.")
         if str(key) in seen:
-            yield _finding(file, "checks", f"{name} states {key} twice; the worse statement holds.")
+            yield _finding(file, "checks", f"{name} states {excerpt(str(key))} twice; the worse statement holds.")
         seen.add(str(key))
 
 

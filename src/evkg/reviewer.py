@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from evkg.errors import excerpt
 from evkg.finding import Finding
 from evkg.jsontext import Json
 from evkg.record import Record
@@ -55,14 +56,17 @@ def check_reviewer(record: Record, vocabulary: Vocabulary) -> Iterator[Finding]:
     said = next(((key, words) for key in _TEXTS if (words := said_of_person(review.get(key)))), None)
     methods = [key for key in _keys(review.get("method")) if re.search(r"\b(?:human|manual)\b", key.replace("_", "-"))]
     if not others and (said or methods):
-        claim = f"{said[0]} says {said[1]!r}" if said else f"method says {methods[0]!r}"
-        named = f"reviewer names software only ({', '.join(reviewers)})" if reviewers else "it names no reviewer"
+        claim = f"{said[0]} says {excerpt(said[1])!r}" if said else f"method says {excerpt(methods[0])!r}"
+        named = (
+            f"reviewer names software only ({excerpt(', '.join(reviewers))})" if reviewers else "it names no reviewer"
+        )
         message = f"The review implies that a person took part ({claim}), but {named}."
         fix = "Add the person's key under reviewer, or take back what the review says of people."
         yield record.finding("warning", "human-review-without-human", path, message, fix)
     denied = next((key for key in _TEXTS if isinstance(t := review.get(key), str) and _NO_PERSON.search(t)), None)
     if others and denied:
-        message = f"{denied} says that no person reviewed this, but reviewer names {others[0]!r}, no known program."
+        named = repr(excerpt(others[0]))
+        message = f"{denied} says that no person reviewed this, but reviewer names {named}, no known program."
         fix = "Correct the note if that is a person; if it is a program, ask for its key in the scheme agent."
         yield record.finding("warning", "reviewer-not-software", path, message, fix)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -171,7 +171,8 @@ def _triple_type() -> type:
     return ox.Triple
 
 
-def background(folder: Path | None = None) -> list[str]:
+@cache
+def background(folder: Path | None = None) -> tuple[str, ...]:
     """What shapes need beside records, as N-Triples lines: the class tree and the schemes of concepts."""
     import pyoxigraph as ox
 
@@ -182,4 +183,4 @@ def background(folder: Path | None = None) -> list[str]:
         for quad in ox.parse(path=str(file), format=ox.RdfFormat.TURTLE)
         if quad.predicate.value in wanted
     ]
-    return sorted(lines)
+    return tuple(sorted(lines))

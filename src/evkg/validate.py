@@ -15,7 +15,7 @@ from heapq import nsmallest
 from typing import Any, Final, Literal
 from urllib.parse import unquote
 
-from evkg.errors import EngineDisagreementError
+from evkg.errors import EngineDisagreementError, excerpt
 from evkg.fast import FastValidator
 from evkg.finding import Finding, Severity
 from evkg.namespaces import EVKG, RDF, SH, VOCAB
@@ -114,7 +114,7 @@ class Validation:
         """
         names = {record.id: record for record, _ in batch}
         linked = {record.id: linked_ids(triples, self._base) for record, triples in batch}
-        own, types = [f"{triple} ." for _, triples in batch for triple in triples], self._types(linked.values())
+        own, types = [f"{triple} ." for _, triples in batch for triple in triples], self._types(linked.values(), names)
 
         def wanted(focus: str) -> bool:
             return self._is_own(focus, names)
@@ -133,12 +133,24 @@ class Validation:
 
         Raises: EngineDisagreementError: the results on a record differ; names it.
         """
-        probes = nsmallest(SAMPLE, sample, key=lambda probe: probe.rank)
+        together: list[Probe] = []
+        apart: list[list[Probe]] = []
+        for probe in nsmallest(SAMPLE, sample, key=lambda probe: probe.rank):
+            together.append(probe) if self._is_as_known(probe) else apart.append([probe])
+        for probes in (together, *apart):
+            self._confirm(probes)
+
+    def _is_as_known(self, probe: Probe) -> bool:
+        """Whether a record is of the kind that the others take it for: another one of its id may be of another kind."""
+        name = self._classes.get(probe.record_id)
+        return name is None or f"<{self._base}id/{probe.record_id}> <{RDF}type> <{EVKG}{name}>" in probe.triples
+
+    def _confirm(self, probes: Sequence[Probe]) -> None:
         if not probes:
             return
         names = {probe.record_id for probe in probes}
         own = [f"{triple} ." for probe in probes for triple in probe.triples]
-        types = self._types(linked_ids(probe.triples, self._base) for probe in probes)
+        types = self._types((linked_ids(probe.triples, self._base) for probe in probes), names)
         expected = set(self._normative.run([*own, *types], lambda focus: self._is_own(focus, names)))
         given = {result for probe in probes for result in probe.results}
         if expected != given:
@@ -159,13 +171,16 @@ class Validation:
                 own[place[0]].add(result)
         return [Probe(rank, record.id, tuple(triples), frozenset(own[record.id])) for rank, (record, triples) in chosen]
 
-    def _types(self, linked: Iterable[frozenset[str]]) -> list[str]:
-        """The N-Triples lines that give what is linked to its type, for class constraints."""
+    def _types(self, linked: Iterable[frozenset[str]], names: Container[str]) -> list[str]:
+        """The N-Triples lines that give what is linked to its type, for class constraints.
+
+        The records that are checked, `names`, say their own, which may be another one: see `_is_as_known`.
+        """
         classes = self._classes
         return [
             f"<{self._base}id/{name}> <{RDF}type> <{EVKG}{classes[name]}> ."
             for name in sorted(frozenset().union(*linked))
-            if name in classes
+            if name in classes and name not in names
         ]
 
     def _is_own(self, focus: str, names: Container[str]) -> bool:
@@ -224,7 +239,7 @@ class _Finder:
         fix = self._shapes.one(result.shape, EVKG + "fixHint") if result.shape else None
         message, fix = self._with_key(result, fix)
         if record is None or place is None:
-            return Finding(severity, rule, f"{message} ({result.focus})", value=result.value, fix=fix)
+            return Finding(severity, rule, f"{message} ({excerpt(result.focus)})", value=result.value, fix=fix)
         return record.finding(severity, rule, self._path(result, record, place[1]), message, fix)
 
     def _with_key(self, result: Result, fix: str | None) -> tuple[str, str | None]:

@@ -10,11 +10,10 @@ import contextlib
 import hashlib
 import marshal
 import os
-import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from sys import intern
 from typing import Any, Final
 
 from evkg.batch import Batch, Outcome
@@ -24,13 +23,14 @@ from evkg.fact import Fact
 from evkg.filetext import file_name
 from evkg.finding import ONCE_A_FILE, Finding
 from evkg.neighbours import Neighbours
+from evkg.partfile import add_part, read_parts, write_parts
+from evkg.verdict import Known, plain, plain_facts, plain_finding, restore, whole
 from evkg.vocabulary import data_folder
 
 #: What of the environment a verdict depends on, beside evkg itself.
 _LIBRARIES: Final = ("shacl", "pyshacl", "rdflib", "pyoxigraph", "PyYAML")
 #: The form of the file of verdicts.
-_FORM: Final = "evkg verdicts 1"
-_HASH: Final = 32
+_FORM: Final = "evkg verdicts 2"
 
 
 def recipe(base: str, engine: str, *, is_open: bool) -> str:
@@ -58,8 +58,8 @@ def verdict_file(path: Path) -> Path:
 class Verdicts:
     """The verdicts on a data set from its last checks; none where the file is missing, damaged or of another recipe.
 
-    The file is a row of parts, each with its length and hash: a check adds what is new, and writes the file anew only
-    where much of it is no longer used.
+    The file is a row of parts: a check adds what is new, and writes the file anew only where much of it is no longer
+    used. What records asked about and their facts are packed apart, since most checks do not look at them.
     """
 
     def __init__(self, file: Path, made_with: str) -> None:
@@ -68,60 +68,65 @@ class Verdicts:
         self._known: dict[bytes, Any] = {}
         self._digests: list[bytes] = []
         self._asked: list[bytes] = []
+        self._facts: list[bytes] = []
         self._part_of: dict[bytes, int] = {}
         self._facts_digest = b""
         self._conflicts: list[Any] = []
         with contextlib.suppress(OSError, ValueError, TypeError, EOFError, IndexError):
-            for part in _parts(file.read_bytes()):
-                recipe_of_part, digest, asked, known, facts_digest, found = part
+            for part in read_parts(file):
+                recipe_of_part, digest, asked, facts, known, facts_digest, found = part
                 if recipe_of_part != made_with:
                     break
                 self._part_of |= dict.fromkeys(known, len(self._digests))
                 self._digests.append(digest)
                 self._asked.append(asked)
+                self._facts.append(facts)
                 self._known |= known
                 self._facts_digest, self._conflicts = facts_digest, found
         self._now: dict[bytes, Any] = {}
-        #: By the identity of a unit: to hash a path anew for each line takes longer than all else.
-        self._keys: dict[int, bytes] = {}
+        #: The keys of all units, in their order, and the units that have still to be read, each with its key.
+        self._keys: list[bytes] = []
+        self._left: list[tuple[Unit, bytes]] = []
         self._is_changed = False
-        self._unsaved: tuple[bytes, dict[bytes, Any], dict[bytes, Any], tuple[Any, Any]] | None = None
+        self._unsaved: tuple[Any, ...] | None = None
 
     @property
     def is_known(self) -> bool:
         """Whether there are verdicts of this recipe: then its shapes were found sound before."""
         return bool(self._known)
 
-    def take(self, dataset: Dataset) -> tuple[Batch, list[Portion]]:
-        """What is known already, as one batch, and what has still to be read."""
+    def take(self, dataset: Dataset) -> tuple[Known, list[Portion]]:
+        """What is known already, and what has still to be read."""
         neighbours = dataset.neighbours
         now = _digest(neighbours)
         # What a record asked about matters only where some record is another one than when the verdict was found.
         same = [digest == now for digest in self._digests]
-        asked = {} if all(same) else self._all_asked()
-        batch = Batch((-1, 0), [], [], [])
-        left: list[Unit] = []
-        file: Path | None = None
-        name = ""
+        is_same = all(same)
+        asked = {} if is_same else _unpacked(self._asked)
+        kept = Known()
+        names: dict[int, str] = {}  # by identity: to hash a path anew for each line takes longer than all else
+        counts: Counter[int] = Counter()
         for unit in dataset.units:
-            if unit.file is not file:
-                file, name = unit.file, file_name(unit.file)
+            number = id(unit.file)
+            if number not in names:
+                names[number] = file_name(unit.file)
             key = _key(unit)
-            self._keys[id(unit)] = key
-            verdict = self._known.get(key) if key not in self._now else None
-            if verdict is None or not (same[self._part_of[key]] or _holds(asked[key], neighbours)):
-                left.append(unit)
+            self._keys.append(key)
+            verdict = self._known.get(key)
+            if (
+                verdict is None
+                or key in self._now
+                or not (is_same or same[self._part_of[key]] or _holds(asked[key], neighbours))
+            ):
+                self._left.append((unit, key))
                 continue
             self._now[key] = verdict
-            _restore(verdict, unit, name, batch)
-        self._is_changed = bool(left) or not all(same)
-        return batch, portions_of(left)
-
-    def _all_asked(self) -> dict[bytes, Any]:
-        found: dict[bytes, Any] = {}
-        for asked in self._asked:
-            found |= marshal.loads(asked)  # noqa: S302 - part of our own file
-        return found
+            counts[number] += len(verdict[0])
+            restore(verdict, unit, names[number], kept)
+        for file in dataset.files:
+            kept.items[file] += counts[id(file)]
+        self._is_changed = bool(self._left) or not is_same
+        return kept, portions_of(unit for unit, _ in self._left)
 
     def finish(self, dataset: Dataset, batches: list[Batch], facts: list[Fact]) -> list[Finding]:
         """What several records together have; `save` remembers it, and everything else.
@@ -131,12 +136,16 @@ class Verdicts:
         """
         known: dict[bytes, Any] = {}
         asked: dict[bytes, Any] = {}
-        for outcomes, read, unit in _units(dataset, batches):
-            key = self._keys[id(unit)]
+        stated: dict[bytes, Any] = {}
+        for outcomes, read, unit, key in _units(self._left, batches):
             if not key or (unit.span is None and _key(unit) != key):  # it was saved while it was checked
                 continue
             line = 0 if unit.span is None else unit.span.line
-            known[key] = ([_plain(one, line) for one in outcomes], [_plain_finding(one, line) for one in read])
+            stated[key] = [plain_facts(one, line) for one in outcomes]
+            known[key] = (
+                [plain(one, line, said[0]) for one, said in zip(outcomes, stated[key], strict=True)],
+                [plain_finding(one, line) for one in read],
+            )
             asked[key] = [_states(one, dataset.neighbours) for one in outcomes]
         digest = self._digest_facts(dataset, known)
         is_all = sum(len(verdict[0]) for verdict in known.values()) == sum(len(batch.outcomes) for batch in batches)
@@ -148,67 +157,56 @@ class Verdicts:
         else:
             found = conflicts([*self._kept_facts(dataset), *facts])
         if self._is_changed:
-            last = (digest if is_all else b"", [_whole(one) for one in found])
-            self._unsaved = (_digest(dataset.neighbours), known, asked, last)
+            last = (digest if is_all else b"", [whole(one) for one in found])
+            self._unsaved = (_digest(dataset.neighbours), asked, stated, known, last)
         return found
 
     def _digest_facts(self, dataset: Dataset, known: dict[bytes, Any]) -> bytes:
         """A hash of the facts of all units, and of the lines where they stand."""
-        digest = hashlib.sha256()
+        pieces: list[bytes] = []
         file: Path | None = None
-        for unit in dataset.units:
+        for unit, key in zip(dataset.units, self._keys, strict=True):
             if unit.file is not file:
                 file = unit.file
-                digest.update(os.fsencode(file))
-            key = self._keys[id(unit)]
+                pieces.append(os.fsencode(file))
             verdict = self._now.get(key) or known.get(key)
             for one in verdict[0] if verdict else ():
-                line = 0 if unit.span is None else unit.span.line
-                digest.update(b"%b %d %b" % (one[0].encode(), line, one[5]))
-        return digest.digest()
+                if one[5]:
+                    line = 0 if unit.span is None else unit.span.line
+                    pieces.append(b"%b %d %b" % (one[0].encode(), line, one[5]))
+        return hashlib.sha256(b"".join(pieces)).digest()
 
     def _kept_facts(self, dataset: Dataset) -> Iterator[Fact]:
-        for unit in dataset.units:
-            verdict = self._now.get(self._keys[id(unit)])
+        stated = _unpacked(self._facts)
+        for unit, key in zip(dataset.units, self._keys, strict=True):
+            verdict = self._now.get(key)
             name, line = file_name(unit.file), 0 if unit.span is None else unit.span.line
-            for one in verdict[0] if verdict else ():
-                for f, column in zip(marshal.loads(one[5]), one[6], strict=True):  # noqa: S302 - part of our own file
+            for one, (said, columns) in zip(verdict[0], stated[key], strict=True) if verdict else ():
+                for f, column in zip(marshal.loads(said), columns, strict=True):  # noqa: S302 - part of our own file
                     yield Fact(f[0], one[0], f[1], f[2], name, f[3] + line, column, f[4], f[5])
 
     def save(self) -> None:
         """Remember what `finish` was told; where the file cannot be written, the next check takes longer."""
         if self._unsaved is None:
             return
-        neighbours, known, asked, last = self._unsaved
+        neighbours, asked, stated, known, last = self._unsaved
         is_added = len(self._now) * 2 > len(self._known) and len(known) * 2 < len(self._known)
         if not is_added:
-            before = self._all_asked()
+            before, said = _unpacked(self._asked), _unpacked(self._facts)
             known = {**self._now, **known}
             asked = {**{key: before[key] for key in self._now}, **asked}
-        part = marshal.dumps((self._recipe, neighbours, marshal.dumps(asked), known, *last))
-        content = len(part).to_bytes(8, "big") + hashlib.sha256(part).digest() + part
+            stated = {**{key: said[key] for key in self._now}, **stated}
+        part = (self._recipe, neighbours, marshal.dumps(asked), marshal.dumps(stated), known, *last)
         with contextlib.suppress(OSError):
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if is_added:
-                with self._file.open("ab") as stream:
-                    stream.write(content)
-                return
-            with tempfile.NamedTemporaryFile(dir=self._file.parent, delete=False) as new:
-                new.write(content)
-            Path(new.name).replace(self._file)
+            add_part(self._file, part) if is_added else write_parts(self._file, part)
 
 
-def _parts(content: bytes) -> Iterator[Any]:
-    """The parts of a file up to the first that is cut off or damaged."""
-    place = 0
-    while place < len(content):
-        begin = place + 8 + _HASH
-        end = begin + int.from_bytes(content[place : place + 8], "big")
-        part = content[begin:end]
-        if len(part) != end - begin or hashlib.sha256(part).digest() != content[place + 8 : begin]:
-            return
-        yield marshal.loads(part)  # noqa: S302 - our own file, its hash is right
-        place = end
+def _unpacked(parts: list[bytes]) -> dict[bytes, Any]:
+    """What each part says by key, of two with one key the later."""
+    found: dict[bytes, Any] = {}
+    for part in parts:
+        found |= marshal.loads(part)  # noqa: S302 - part of our own file
+    return found
 
 
 def _key(unit: Unit) -> bytes:
@@ -226,9 +224,10 @@ def _key(unit: Unit) -> bytes:
 
 
 def _digest(neighbours: Neighbours) -> bytes:
-    """A hash of the states of all records."""
-    parts = (sorted(neighbours.kinds.items()), sorted(neighbours.gone.items()))
-    return hashlib.sha256(repr((parts, sorted(neighbours.withheld), sorted(neighbours.repeated))).encode()).digest()
+    """A hash of the states of all records; the same states in another order may have another one."""
+    rest = (sorted(neighbours.gone.items()), sorted(neighbours.withheld), sorted(neighbours.repeated))
+    # The second form has no references in it: the same bytes for the same texts.
+    return hashlib.sha256(marshal.dumps((dict(neighbours.kinds), rest), 2)).digest()
 
 
 def _states(outcome: Outcome, neighbours: Neighbours) -> Any:
@@ -240,8 +239,10 @@ def _holds(asked: Any, neighbours: Neighbours) -> bool:
     return all(tuple(map(neighbours.state, ids)) == states for ids, states in asked)
 
 
-def _units(dataset: Dataset, batches: list[Batch]) -> Iterator[tuple[list[Outcome], list[Finding], Unit]]:
-    """The units that batches are about; what is told once a file cannot be kept for a line."""
+def _units(
+    left: list[tuple[Unit, bytes]], batches: list[Batch]
+) -> Iterator[tuple[list[Outcome], list[Finding], Unit, bytes]]:
+    """The units that batches are about, with their keys; what is told once a file cannot be kept for a line."""
     by_line: dict[tuple[str, int], tuple[list[Outcome], list[Finding]]] = {}
     by_file: dict[str, tuple[list[Outcome], list[Finding]]] = {}
     for batch in batches:
@@ -256,61 +257,11 @@ def _units(dataset: Dataset, batches: list[Batch]) -> Iterator[tuple[list[Outcom
                 by_file.setdefault(name, ([], []))[1].append(finding)
     last: Path | None = None
     name = ""
-    for unit in dataset.units if by_line else ():
+    for unit, key in left:
         if unit.file is not last:
             last, name = unit.file, file_name(unit.file)
         found = by_file.get(name) if unit.span is None else by_line.get((name, unit.span.line))
         outcomes, read = found or ([], [])
         is_told_once = unit.span is not None and any(finding.rule in ONCE_A_FILE for finding in read)
         if outcomes and not is_told_once and all(outcome.repeat is None for outcome in outcomes):
-            yield outcomes, read, unit
-
-
-def _plain(outcome: Outcome, line: int) -> tuple[Any, ...]:
-    # Numbers of JSON are texts of a kind of their own, which this form does not know.
-    facts = [
-        (f.about, str(f.key), tuple(map(str, f.values)), f.line - line, f.field, f.shown and str(f.shown))
-        for f in outcome.facts
-    ]
-    return (
-        outcome.record_id,
-        outcome.kind,
-        int(outcome.place.rpartition(":")[2]) - line,
-        outcome.content_sha256,
-        [_plain_finding(finding, line) for finding in outcome.findings],
-        marshal.dumps(facts, 2),  # the same bytes for the same facts
-        tuple(fact.column for fact in outcome.facts),
-        tuple(sorted(outcome.shared)),
-    )
-
-
-def _whole(f: Finding) -> tuple[Any, ...]:
-    return (*f[:8], f.value and str(f.value), f.fix)
-
-
-def _plain_finding(f: Finding, line: int) -> tuple[Any, ...]:
-    # The same text is the same object: then the file holds it once, and it is made once when that is read.
-    said = (intern(f.severity), intern(f.rule), intern(f.message), f.record, f.field and intern(f.field))
-    return (*said, (f.line or 0) - line, f.column, f.value and str(f.value), f.fix and intern(f.fix))
-
-
-def _restore(verdict: Any, unit: Unit, name: str, batch: Batch) -> None:
-    """Add to a batch what a verdict says of a unit of a file of this name."""
-    line = 0 if unit.span is None else unit.span.line
-    new = tuple.__new__  # a third of the time that Finding(…) takes, of which there may be a hundred thousand
-    for record_id, kind, place, sha256, findings, _, _, shared in verdict[0]:
-        batch.read.append((unit.file, None))
-        batch.outcomes.append(
-            Outcome(
-                record_id,
-                kind,
-                f"{name}:{place + line}",
-                None,
-                sha256,
-                [new(Finding, (*f[:5], name, f[5] + line or None, *f[6:])) for f in findings],
-                shared=frozenset(shared),
-            )
-        )
-    for f in verdict[1]:
-        finding = Finding(f[0], f[1], f[2], f[3], f[4], name, f[5] + line or None, f[6], f[7], f[8])
-        batch.read.append((unit.file, finding))
+            yield outcomes, read, unit, key
