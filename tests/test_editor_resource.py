@@ -310,3 +310,15 @@ def test_what_is_installed_for_the_bundle_is_pinned_and_names_no_host() -> None:
     own = json.loads((ROOT / "editor" / "package.json").read_text(encoding="utf-8"))
     asked = {**own["dependencies"], **own["devDependencies"]}
     assert {name: packages[f"node_modules/{name}"]["version"] for name in asked} == asked
+
+
+def test_the_editor_takes_the_values_of_a_question_with_it(client: Client) -> None:
+    page = client("/questions/inference-memory-budget?most=8", CHROME).text
+    link = re.search(r'href="(/sparql\?example=[^"]*)"', page)
+    assert link is not None
+    assert html.unescape(link[1]) == "/sparql?example=inference-memory-budget&most=8"
+    shown = html.unescape(client(html.unescape(link[1]), CHROME).text)
+    assert re.search(r'VALUES \?most \{\s+"?8\b', shown)
+    wrong = client("/sparql?example=inference-memory-budget&most=x", CHROME)
+    assert wrong.status_code == 400
+    assert "most" in wrong.text

@@ -287,6 +287,7 @@ def test_queries_are_logged_only_if_asked_for(folder: Path, tmp_path: Path) -> N
     with server("--store", str(folder), "--access-log", str(log), "--log-queries") as served:
         httpx.get(f"{served.address}/sparql", params={"query": "ASK { ?s ?p 'a\nb' }"})
         httpx.get(f"{served.address}/sparql", params={"query": "ASK { ?s ?p 'ab' }"})
+        until(lambda: log.read_text(encoding="utf-8").count("\n") == 2)  # a line follows the end of its answer
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     assert lines[1]["query"] == "ASK { ?s ?p 'ab' }"
 

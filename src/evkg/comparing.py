@@ -112,7 +112,8 @@ def _each(answer: Comparison) -> list[str]:
     columns.append("remarks")
     rows = []
     for member in answer.members:
-        row = [member.printed_value, _unit(member), member.uncertainty, member.system, member.id, member.source]
-        row += [member.locator, member.origin, member.status, member.review, "; ".join(_remarks(member)) or "none"]
+        row = [member.printed_value, _unit(member), member.uncertainty or "none recorded", member.system, member.id]
+        row += [member.source, member.locator, member.origin, member.status, member.review or "none recorded"]
+        row.append("; ".join(_remarks(member)) or "none")
         rows.append(row)
     return ["", render_table(columns, rows)] if rows else []

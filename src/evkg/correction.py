@@ -18,7 +18,7 @@ _WEB: Final = re.compile(r"https?://[^\s<>\"]+")
 class Correction:
     """`href` is the address of the data set's contact, None where it gives none; then `why` says why.
 
-    `place` is file and line in the data set, where the release knows them; `text` is what to send.
+    `place` is the file in the data set, where the release knows it; `text` is what to send.
     """
 
     href: str | None
@@ -34,7 +34,7 @@ def read_correction(release: Release, record_id: str, name: str) -> Correction:
     >>> from evkg.release import open
     >>> found = read_correction(open(), "gena-lm", "GENA-LM")
     >>> found.href is None, found.place, found.text.splitlines()[0]
-    (True, 'records/families.yaml, line 12', 'Correction of the record gena-lm (GENA-LM)')
+    (True, 'records/families.yaml', 'Correction of the record gena-lm (GENA-LM)')
     """
     contact = release.manifest["dataset"].get("contact")
     text = (
@@ -64,9 +64,5 @@ def _address(contact: str | None, text: str) -> str | None:
 
 
 def _place(release: Release, record_id: str) -> str | None:
-    """File and line of the record, as the findings of the report know them: the line of the first."""
-    lines = [(finding["line"], finding["file"]) for finding in release.findings_of(record_id) if finding.get("file")]
-    if not lines:
-        return None
-    line, file = min(lines, key=lambda pair: pair[0] or 0)
-    return f"{file}, line {line}" if line else str(file)
+    """The file of the record, as the findings of the report know it; where it begins in the file they do not."""
+    return next((str(finding["file"]) for finding in release.findings_of(record_id) if finding.get("file")), None)

@@ -209,7 +209,7 @@ def page_response(page: str, problem: Problem | None, headers: dict[str, str]) -
 
 
 def _example(request: Request) -> str:
-    """The query of the saved question that the address names, with its title for a header; else nothing."""
+    """The query of the saved question that the address names, with its values, and its title above; else nothing."""
     name = request.query_params.get("example")
     if name is None:
         return ""
@@ -217,7 +217,9 @@ def _example(request: Request) -> str:
         question = find_question(name)
     except NotFoundError as error:
         raise RequestError(404, str(error), more={"nearest": list(error.nearest)}) from error
-    return f"# {question.title}\n{_HEADER.sub('', question.text)}"
+    given = request.query_params
+    values = {parameter.name: given[parameter.name] for parameter in question.parameters if parameter.name in given}
+    return f"# {question.title}\n{_HEADER.sub('', question.with_values(values))}"
 
 
 def _graphs(call: Call) -> tuple[tuple[str, str], ...]:

@@ -143,7 +143,7 @@ def _attributes(record: Record, vocabulary: Vocabulary) -> Iterator[Finding]:
             message = f"{excerpt(key)!r} is left over from an older format; it is kept as it is."
             yield record.finding("info", "scaffolding", path, message, "It can be removed.")
         else:
-            guess = nearest(key, terms)
+            guess = nearest(key, [*terms, *ON_EVERY_KIND])
             message = f"{excerpt(key)!r} is not a declared attribute of {record.kind}; it is kept as an open setting."
             fix = f"Did you mean {guess}?" if guess else "Use a declared key, or ask for a new term in the ontology."
             yield record.finding("warning", "undeclared-attribute", path, message, fix)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Final
 
+from evkg.errors import excerpt
 from evkg.finding import Finding
 from evkg.jsontext import Json, encode_json
 from evkg.older import upgrade
@@ -254,7 +255,8 @@ def _problem(key: str, original: dict[str, Json], vocabulary: Vocabulary) -> tup
         return _facets_problem(value)
     elif key == "source_ids":
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            return path, "source_ids must be a list of record ids.", "Write source_ids: [] or a list."
+            listed = f"[{excerpt(value)}]" if isinstance(value, str) and value else "[] or a list"
+            return path, "source_ids must be a list of record ids.", f"Write source_ids: {listed}."
     elif key == "links":
         return _links_problem(value)
     elif not isinstance(value, dict):
