@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from typing import Any, Final
 
@@ -10,8 +11,12 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 #: How long a request may take to come in, from its first byte, or from the beginning of the connection (seconds).
 REQUEST_SECONDS: Final = 30.0
-#: How long its first line and headers may be together (bytes).
+#: How long its first line and headers may be together, and the first line alone, which httptools 0.9 cannot read
+#: beyond 64 KiB (bytes).
 HEAD_BYTES: Final = 256 << 10
+LINE_BYTES: Final = 65_000
+#: How long a client whose request is refused may go on sending before the connection ends (seconds).
+_LINGER: Final = 2.0
 #: An offer to go on with another protocol. Source: RFC 9110, section 7.8.
 _OFFER: Final = re.compile(rb"\r\nupgrade:[^\r\n]*(?=\r\n)", re.IGNORECASE)
 _TOO_LATE: Final = (408, "Request Timeout", "The request did not come to its end in time.")
@@ -28,7 +33,9 @@ class PatientProtocol(HttpToolsProtocol):
         super().__init__(*arguments, **options)
         self._is_within = False
         self._is_head = True
+        self._is_refused = False
         self._head_size = 0
+        self._line_size: int | None = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -43,16 +50,29 @@ class PatientProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """A part of a request, a whole one, or several."""
+        if self._is_refused:
+            return
         if self._is_head:
-            self._head_size += len(data)
+            if self._is_too_long(data):
+                self._refuse(*_TOO_LONG)
+                return
             if b"pgrade:" in data or b"PGRADE:" in data:
                 data = without_offer(data)
         super().data_received(data)
-        if self._is_within:
-            if self._is_head and self._head_size > HEAD_BYTES:
-                self._refuse(*_TOO_LONG)
-            elif self._timer is None:
-                self._wait()
+        if self._is_within and self._timer is None:
+            self._wait()
+
+    def _is_too_long(self, data: bytes) -> bool:
+        """Whether the head is too long with this part of it, or its first line."""
+        self._head_size += len(data.partition(b"\r\n\r\n")[0])
+        if self._line_size is not None:
+            line, end, _ = data.partition(b"\r\n")
+            self._line_size += len(line)
+            if self._line_size > LINE_BYTES:
+                return True
+            if end and line:
+                self._line_size = None
+        return self._head_size > HEAD_BYTES
 
     def on_message_begin(self) -> None:
         """A request begins."""
@@ -63,6 +83,7 @@ class PatientProtocol(HttpToolsProtocol):
         """Only its body may follow."""
         self._is_head = False
         self._head_size = 0
+        self._line_size = 0
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -97,9 +118,16 @@ class PatientProtocol(HttpToolsProtocol):
             return
         cycle = self.cycle  # in the head of a request it is that of the one before
         if (cycle is None or cycle.response_complete) if self._is_head else not cycle.response_started:
-            head = f"HTTP/1.1 {status} {title}\r\ncontent-type: text/plain; charset=utf-8\r\nconnection: close\r\n"
-            head += f"access-control-allow-origin: *\r\ncontent-length: {len(text)}\r\n\r\n"
-            self.transport.write((head + text).encode("ascii"))
+            body = json.dumps({"type": "about:blank", "title": title, "status": status, "detail": text})
+            head = f"HTTP/1.1 {status} {title}\r\ncontent-type: application/problem+json\r\nconnection: close\r\n"
+            head += f"access-control-allow-origin: *\r\ncontent-length: {len(body)}\r\n\r\n"
+            self.transport.write((head + body).encode("ascii"))
+            # To close while something comes in would reset the connection, and the client could not read why.
+            if self.transport.can_write_eof():
+                self.transport.write_eof()
+                self.loop.call_later(_LINGER, self.transport.close)
+                self._is_refused = True
+                return
         self.transport.close()
 
 
