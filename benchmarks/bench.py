@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agreement import disagreement
-from measuring import Cost, TooLongError, measure
+from measuring import Cost, TooLongError, exponent, measure
 from outcome import Point, write_results
 from peers import mapping, validators
 
@@ -206,7 +205,7 @@ def foretold(found: Sequence[tuple[Point, Cost]], size: float) -> float:
     if len(found) < 2:
         return found[0][1].wall * size / found[0][0].size if found else 0.0
     (few, first), (many, second) = found[-2:]
-    growth = max(1.0, math.log(second.wall / first.wall) / math.log(many.size / few.size))
+    growth = max(1.0, exponent((few.size, first.wall), (many.size, second.wall)))
     return second.wall * (size / many.size) ** growth
 
 

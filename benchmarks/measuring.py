@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import select
 import signal
@@ -100,6 +101,15 @@ def measure(
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
     # The kernel's own sum knows what ended between two looks, ours what nobody waited for.
     return Cost(wall, max(usage.ru_utime + usage.ru_stime, sum(worked.values())), most, process.returncode, printed)
+
+
+def exponent(few: tuple[float, float], many: tuple[float, float]) -> float:
+    """With which power of the number of records a time grows, from two of (records, seconds).
+
+    >>> exponent((100, 2.0), (1_000, 20.0))
+    1.0
+    """
+    return math.log(many[1] / few[1]) / math.log(many[0] / few[0])
 
 
 def _end(started: set[int]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import platform
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from measuring import Cost
+from measuring import Cost, exponent
 
 _LIBRARIES: Final = ("rdflib", "pyshacl", "owlrl", "PyLD", "pyoxigraph", "shacl", "PyYAML")
 
@@ -37,11 +36,6 @@ def write_results(found: dict[str, Any], file: Path, quick: bool, load: float) -
     text = "\n".join([*_report(found, "bench-quick" if quick else "bench", chart.name, load), ""])
     file.write_text(text, encoding="utf-8")
     print(text)
-
-
-def exponent(few: Point, many: Point) -> float:
-    """How the time of a build grows from one size to another: with which power of the number of records."""
-    return math.log(many.build.wall / few.build.wall) / math.log(many.records / few.records)
 
 
 def _report(found: dict[str, Any], made_by: str, chart: str, load: float) -> Iterator[str]:
@@ -79,7 +73,8 @@ def _growth(found: dict[str, Any]) -> Iterator[str]:
     for few, many in pairwise(points):
         yield (
             f"From {few.records:,} to {many.records:,} records the time grows "
-            f"{many.build.wall / few.build.wall:.1f}-fold, with exponent {exponent(few, many):.2f}."
+            f"{many.build.wall / few.build.wall:.1f}-fold, with exponent "
+            f"{exponent((few.records, few.build.wall), (many.records, many.build.wall)):.2f}."
         )
     size, cost = found["edited"]
     yield f"A build of size {size:g} after one record was edited: {_seconds(cost)} s, {cost.memory:.0f} MB."
@@ -103,7 +98,7 @@ def _stack(found: dict[str, Any]) -> Iterator[str]:
         yield f"| {' | '.join((*cells, *ours))} |"
     yield ""
     for (few, first), (many, second) in pairwise(found["stacks"]):
-        growth = math.log(second.wall / first.wall) / math.log(many.records / few.records)
+        growth = exponent((few.records, first.wall), (many.records, second.wall))
         yield f"From {few.records:,} to {many.records:,} records its time grows with exponent {growth:.2f}."
 
 

@@ -21,10 +21,9 @@ from evkg.dataset import Portion, repeated
 from evkg.errors import InconsistencyError
 from evkg.fact import Fact, facts
 from evkg.finding import Finding
-from evkg.inference import load_rules
 from evkg.namespaces import graph_iri
 from evkg.neighbours import Examiner, Neighbours
-from evkg.premises import Premises
+from evkg.premises import load_premises
 from evkg.record import Record
 from evkg.report import Block, record_block
 from evkg.shapes import Result, Shapes
@@ -135,16 +134,11 @@ class Worker:
     def _closure(self) -> Closure:
         return Closure(load_axioms())
 
-    @cached_property
-    def _premises(self) -> Premises:
-        axioms = load_axioms()
-        return Premises([*axioms.chains, *load_rules()], axioms)
-
     def warm(self) -> None:
         """Read now what every batch needs, so that processes which are forked from here need not."""
         self._validation.warm()
         if self._task.folder is not None:
-            _ = self._closure, self._premises
+            _ = self._closure, load_premises()
 
     def confirm(self, sample: Sequence[Probe]) -> None:
         """See `Validation.confirm`."""
@@ -249,12 +243,12 @@ class Worker:
         with stem.with_suffix(".ttl").open("wb") as stream:
             for outcome, record, _ in converted:
                 outcome.turtle, _ = _append(stream, blocks[record.id].turtle().splitlines())
-        ids = self._task.neighbours.kinds
+        premises, ids = load_premises(), self._task.neighbours.kinds
         with stem.with_suffix(PREMISES).open("wb") as stream:
             for outcome, record, triples in converted:
                 graph = f" <{base}record/{record.id}> ."
-                used = [f"{triple}{graph}" for triple in self._premises.of(triples, base, ids)]
-                used += [f"{triple}{derived}" for triple in self._premises.following(following[record.id])]
+                used = [f"{triple}{graph}" for triple in premises.of(triples, base, ids)]
+                used += [f"{triple}{derived}" for triple in premises.following(following[record.id])]
                 outcome.premises, _ = _append(stream, used)
 
 

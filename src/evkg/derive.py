@@ -20,6 +20,7 @@ from evkg.axioms import Axioms, Closure, short_name
 from evkg.errors import InconsistencyError, VocabularyError
 from evkg.inference import TYPE, Rule
 from evkg.namespaces import PREFIXES, graph_iri
+from evkg.patterns import feeds, touches
 
 #: How many rules run at a time (count).
 _SIDE_BY_SIDE: Final = 2
@@ -117,7 +118,7 @@ class _Derivation:
         def run(number: int, before: Sequence[Future[None]]) -> None:
             for other in before:  # all are ahead in the queue, so they run or are done
                 other.result()
-            self._add_waiting(lambda other: other.feeds(rules[number]))
+            self._add_waiting(lambda other: feeds(other, rules[number]))
             new = self._run(rules[number])
             self._found |= new
             with self._adding:
@@ -125,7 +126,7 @@ class _Derivation:
 
         with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
             for number, rule in enumerate(rules):
-                before = [done[other] for other in range(number) if rule.touches(rules[other])]
+                before = [done[other] for other in range(number) if touches(rule, rules[other])]
                 done.append(pool.submit(run, number, before))
             for future in done:
                 future.result()

@@ -21,7 +21,7 @@ from evkg.derive import count_graphs, derive_in, refuse_contradictions
 from evkg.errors import InconsistencyError
 from evkg.inference import load_rules
 from evkg.namespaces import SH, graph_iri, record_iri
-from evkg.premises import Premises
+from evkg.premises import load_premises
 from evkg.publish import write
 from evkg.release import STORE
 from evkg.report import frame_lines, frame_turtle, links_turtle, sort_key
@@ -117,8 +117,7 @@ class Draft:
 
     def _static_premises(self, following: Iterable[str]) -> Path:
         """What rules can use of these graphs, and of what follows from them."""
-        axioms = load_axioms()
-        premises = Premises([*axioms.chains, *load_rules()], axioms)
+        premises = load_premises()
         by_triple = {line[: line.rindex(" <")]: line for lines in self._static.values() for line in lines}
         used = [by_triple[triple] for triple in premises.of([*by_triple], self._base)]
         graph = graph_iri(self._base, "derived")

@@ -34,13 +34,9 @@ def _evidence(release: Release, format_name: str, selection: Selection) -> Itera
 
 
 def _jsonld(release: Release, _: str, selection: Selection) -> Iterator[str]:
-    from evkg.convert import Converter
-
-    # One converter for all: making one takes longer than converting a record.
-    converter = Converter(release.vocabulary, release.base_iri)
     encoder = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
     for record_id in _chosen(release, selection):
-        yield encoder.encode(converter.record_to_jsonld(release.read(record_id))) + "\n"
+        yield encoder.encode(release.jsonld(record_id)) + "\n"
 
 
 def _nquads(release: Release, _: str, selection: Selection) -> Iterator[str]:

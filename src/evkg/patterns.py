@@ -7,8 +7,9 @@ passed over in silence.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from evkg.errors import VocabularyError
@@ -82,6 +83,54 @@ def read_patterns(rule: Rule) -> tuple[Group, Group]:
     head = reader.group()
     reader.until("{")
     return head, reader.group()
+
+
+def touches(one: Rule, other: Rule) -> bool:
+    """Whether it matters which of two rules runs first: one uses what the other gives.
+
+    >>> first = Rule("a", "CONSTRUCT { ?x evkg:p ?y } WHERE { ?x evkg:q ?y }")
+    >>> second = Rule("b", "CONSTRUCT { ?x evkg:r ?y } WHERE { ?x evkg:p ?y }")
+    >>> touches(second, first), touches(first, Rule("c", "CONSTRUCT { ?x evkg:r ?y } WHERE { ?x evkg:s ?y }"))
+    (True, False)
+    """
+    return feeds(one, other) or feeds(other, one)
+
+
+def feeds(one: Rule, other: Rule) -> bool:
+    """Whether a rule may give what another uses: they share a name, or the other asks for any predicate.
+
+    >>> first = Rule("a", "CONSTRUCT { ?x evkg:p ?y } WHERE { ?x evkg:q ?y }")
+    >>> second = Rule("b", "CONSTRUCT { ?x evkg:r ?y } WHERE { ?x evkg:p ?y }")
+    >>> feeds(first, second), feeds(second, first)
+    (True, False)
+    """
+    (given, _), (_, used) = _names(one), _names(other)
+    return _ANY in used or not given.isdisjoint(used)
+
+
+@lru_cache(maxsize=256)
+def _names(rule: Rule) -> tuple[frozenset[str], frozenset[str]]:
+    """The names in the head of a rule, and those behind it, `_ANY` for a predicate that can be any."""
+    head, body = read_patterns(rule)
+    used = {name for group, _ in body.walk() for name in group.names}
+    for group, around in body.walk():
+        for pattern in group.patterns:
+            used.update(_named(pattern))
+            used.update(_ANY for name in pattern.predicates if is_open(name, around))
+    return frozenset(name for pattern in head.patterns for name in _named(pattern)), frozenset(used)
+
+
+_ANY: Final = "?"
+
+
+def _named(pattern: Pattern) -> Iterator[str]:
+    """The names in a pattern, of classes and of properties; that something has a class is no name."""
+    return (term for term in (*pattern.predicates, pattern.value) if term.startswith("<") and term != TYPE)
+
+
+def is_open(predicate: str, around: Sequence[Group]) -> bool:
+    """Whether a predicate is a variable to which no VALUES of the groups around it gives names."""
+    return predicate.startswith("?") and not any(predicate in group.listed for group in around)
 
 
 class _Reader:

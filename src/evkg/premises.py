@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
 
-from evkg.axioms import Axioms, Closure
+from evkg.axioms import Axioms, Closure, load_axioms
 from evkg.errors import VocabularyError
-from evkg.inference import TYPE, Rule
+from evkg.inference import TYPE, Rule, load_rules
 from evkg.namespaces import EVKG
-from evkg.patterns import Group, Pattern, read_patterns
+from evkg.patterns import Group, Pattern, is_open, read_patterns
 
 _RECORD_ID: Final = f"<{EVKG}recordId>"
 #: The mark of a node that has the id of a record as the value of this predicate.
@@ -36,6 +37,16 @@ class _Use:
     of_ids: bool = False
     marked_value: set[_Mark] = field(default_factory=set)
     marked_subject: set[_Mark] = field(default_factory=set)
+
+
+@cache
+def load_premises() -> Premises:
+    """What the chains of the ontology and the rules of `queries/rules/` can use.
+
+    Raises: VocabularyError: as `Premises`.
+    """
+    axioms = load_axioms()
+    return Premises([*axioms.chains, *load_rules()], axioms)
 
 
 class Premises:
@@ -84,14 +95,13 @@ class Premises:
     def _add(self, rule: Rule, pattern: Pattern, group: Group, around: Sequence[Group]) -> None:
         """Note what a pattern can match, given the groups whose patterns have to match as well."""
         for predicate in pattern.predicates:
-            if predicate.startswith("?"):
-                if any(predicate in one.listed for one in around):
-                    continue  # the names in VALUES are noted as they stand
+            if is_open(predicate, around):
                 if not group.is_named:
                     message = f"queries/rules/{rule.name}.rq: a predicate that is a variable must stand in a GRAPH."
                     raise VocabularyError(message)
                 self._is_open = True
-                continue
+            if predicate.startswith("?"):
+                continue  # the names that VALUES gives are noted as they stand
             use = self._use(predicate)
             if pattern.is_path:
                 use.is_any = True
