@@ -81,6 +81,7 @@ def test_the_answer_on_the_invented_records_is_the_one_checked_by_hand(invented:
     assert ask(invented, name) == json.loads((EXPECTED / f"{name}.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:Dataset.*deprecated:DeprecationWarning")
 def test_two_engines_agree_on_the_hard_cases(invented: Release, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rdflib, "NORMALIZE_LITERALS", False)

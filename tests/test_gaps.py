@@ -143,6 +143,7 @@ def test_where_there_is_nothing_the_shape_finds_it(path: Path) -> None:
     assert nothing_by_rule(count_gaps(path)) == Counter(f.rule for f in findings if f.rule in wanted)
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.lists(records(), max_size=5))
 def test_the_states_of_a_field_add_up(data: list[dict[str, Any]]) -> None:

@@ -564,6 +564,7 @@ def test_metrics_are_at_no_public_path(folder: Path) -> None:
         assert httpx.get(served.metrics.replace("/metrics", "/sparql?query=ASK%7B%7D")).status_code == 404
 
 
+@pytest.mark.long
 def test_slow_readers_do_not_keep_long_queries_waiting(folder: Path) -> None:
     """Both places for long queries are taken by answers that nobody reads; whoever waits gets one of them."""
     long = f"SELECT (COUNT(*) AS ?n) {{ {MILLION.partition('{')[2]}"
@@ -587,6 +588,7 @@ def test_slow_readers_do_not_keep_long_queries_waiting(folder: Path) -> None:
             assert stream.read().endswith(b"\r\n0\r\n\r\n")
 
 
+@pytest.mark.long
 def test_of_slow_readers_only_so_many_are_kept(folder: Path) -> None:
     with (
         server("--store", str(folder), "--workers", "2", "--time-limit", "20") as served,

@@ -201,6 +201,7 @@ def test_each_file_parses_and_begins_with_what_is_in_it(file: Path) -> None:
     assert file.read_text().startswith("# ")
 
 
+@pytest.mark.long
 def test_shapes_pass_shacl_shacl() -> None:
     """`meta_shacl=True` does the same, but gives up at a depth that sh:or with lists in paths goes beyond."""
     shacl_shacl = Graph().parse(Path(pyshacl.__file__).parent / "assets" / "shacl-shacl.ttl")

@@ -187,6 +187,7 @@ def test_a_repeated_id_of_another_kind_does_not_lend_its_class_to_others(tmp_pat
 _STATUSES = ("discovered", "source_checked", "superseded", "excluded", "disputed", "Excluded")
 
 
+@pytest.mark.long
 @settings(max_examples=6, derandomize=True, deadline=None)
 @given(st.integers(0, 10**9))
 def test_after_any_edits_a_check_says_what_a_fresh_one_says(

@@ -110,6 +110,7 @@ def test_a_long_word_is_shown_shortened_wherever_it_stands(tmp_path: Path, kind:
     assert reading.figures["findings on folders"]
 
 
+@pytest.mark.long
 def test_no_message_repeats_a_long_text_wherever_it_stands_in_a_record(tmp_path: Path) -> None:
     """Each key and each value of each kind of record in its turn: an id under links once stood whole in a message."""
     lines: dict[tuple[str, Json, str], str] = {}
