@@ -118,6 +118,7 @@ def test_an_example_tells_of_itself_and_its_mark_is_where_the_finding_is(
         assert marked in ([], [one.finding.line]), one.rule
 
 
+@pytest.mark.long
 def test_the_right_form_of_an_example_keeps_its_rule(shown: dict[str, tuple[Specimen, ...]]) -> None:
     every = [one for group in shown.values() for one in group]
     assert [one.rule for one in every if not one.mended] == []

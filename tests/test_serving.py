@@ -391,6 +391,7 @@ def descendants(process: int) -> list[str]:
     return found
 
 
+@pytest.mark.long
 def test_what_is_no_longer_served_leaves_nothing_behind(tmp_path: Path) -> None:
     folder = tmp_path / "build"
     releases = two_releases(folder)
